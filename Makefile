@@ -1,0 +1,46 @@
+# `make help` lists the targets; pre-commit and CI call the same ones.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+NIELLO := $(BIN)/niello
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo fix check test e2e bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(BIN)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $@
+
+setup: $(BIN)/.ready ## make .venv and install Niello with its development tools
+
+demo: setup ## fetch the default model once, then fill three places in examples/
+	$(NIELLO) models pull default
+	$(NIELLO) demo
+
+fix: setup ## format the code and repair what ruff can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+check: setup ## lint and type-check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: setup check ## the whole suite, the real default model included
+	$(NIELLO) models pull default
+	$(BIN)/pytest
+
+e2e: setup ## only the tests that start a server or an editor
+	$(NIELLO) models pull default
+	$(BIN)/pytest -m e2e
+
+bench: setup ## the numbers of the README (needs DATA=folder of HumanEval-Infilling)
+	$(NIELLO) bench infill --data $(DATA) --set single
+
+clean: ## remove what the other targets made (models stay in their cache)
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Batch refactoring: structural search whose holes the model fills."""

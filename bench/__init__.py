@@ -1,0 +1,1 @@
+"""Measurements: quality, speed and robustness, each one command."""

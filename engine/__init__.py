@@ -1,0 +1,1 @@
+"""The block-diffusion engine: models, caches, drafting, weights and remote engines."""
