@@ -1,1 +1,1 @@
-"""The editor's edge: the language server, its jobs, settings and position conversion."""
+"""The editor's edge: language server, jobs, settings and position conversion."""
