@@ -1,0 +1,299 @@
+"""Where models live on this machine: find, fetch, list, check and remove them.
+
+    ROOT/models/NAME/     a model ready to be mapped into memory
+    ROOT/sources/FILE     the file it was converted from, kept for the next adapter
+    ROOT/checked.json     which files were found good (modelfolder.py)
+
+A folder in models/ is whole or not there: it is made under another name and renamed.
+What is here is used without a look-up anywhere. Torch is not needed and not imported.
+"""
+
+import errno
+import logging
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_path
+
+from niello.engine.checkpoint import fetch_checkpoint
+from niello.engine.digest import FORMAT, Digests, file_digest
+from niello.engine.download import Progress, part_of, wheel_folder
+from niello.engine.known import KNOWN, KnownModel
+from niello.engine.modelfolder import (
+    check_folder,
+    made_from,
+    size_of,
+    title_of,
+    verify_folder,
+)
+from niello.engine.sources import fetch_file
+from niello.infill.errors import ModelError
+
+logger = logging.getLogger(__name__)
+
+Say = Callable[[str], None]
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+class ModelInfo(NamedTuple):
+    """A model as `niello models` shows it; `state` is ready, partial or absent."""
+
+    name: str
+    title: str
+    license: str
+    origin: str
+    state: str
+    path: Path
+    n_bytes: int
+    problem: str | None = None
+
+
+class Store:
+    """The models of this machine, below one folder."""
+
+    def __init__(
+        self, root: Path | None = None, known: Mapping[str, KnownModel] = KNOWN
+    ) -> None:
+        """Use `root`, or NIELLO_HOME, or the platform's cache folder."""
+        home = os.environ.get("NIELLO_HOME")
+        self.root = root or (Path(home) if home else user_cache_path("niello"))
+        self._known = known
+
+    def path(self, name: str) -> Path:
+        """Return a model's folder after checking it; look nothing up anywhere.
+
+        A known model whose adapter has changed since is converted again from its kept
+        source, which takes about twenty seconds.
+        """
+        folder = self._folder(name)
+        if not folder.is_dir():
+            raise self._missing(name)
+        with self._disk_errors():
+            check_folder(folder, self._memory)
+        known = self._known.get(name)
+        if known and made_from(folder) != _wanted_from(known):
+            if not self._source(known).is_file():
+                raise ModelError(
+                    f"the model {name} was made for another version of Niello; "
+                    f"fetch it again: niello models pull {name}"
+                )
+            logger.info("the fill adapter has changed: converting %s again", name)
+            return self.pull(name)
+        return folder
+
+    def pull(
+        self,
+        name: str,
+        progress: Progress = lambda step, done, total: None,
+        say: Say = logger.info,
+        source: Path | None = None,
+    ) -> Path:
+        """Fetch and convert a model unless it is here and whole; return its folder.
+
+        `source` is a local file (of a checkpoint: a folder) to take it from. What was
+        fetched before an interruption is kept, and the next pull goes on from there.
+        """
+        folder = self._folder(name)
+        if folder.parent != self._models:
+            if not folder.is_dir():
+                raise self._missing(name)
+            verify_folder(folder, self._memory, progress)
+            return folder
+        with self._disk_errors(), self._alone(name, say):
+            if not self._is_whole(name, folder, progress, say):
+                known = self._known.get(name)
+                if known is None:
+                    need = partial(self._need, name)
+                    fetch_checkpoint(name, folder, need, progress, source)
+                else:
+                    self._fetch(known, progress, say, source)
+                    self._convert(known, folder, progress)
+                verify_folder(folder, self._memory, progress)
+        return folder
+
+    def list(self) -> Sequence[ModelInfo]:
+        """Return the known models and all others that are here."""
+        own = sorted(
+            path.name.removesuffix(".part").replace("--", "/", 1)
+            for path in self._models.glob("*")
+        )
+        return [self._info(name) for name in dict.fromkeys([*self._known, *own])]
+
+    def show(
+        self, name: str, progress: Progress = lambda step, done, total: None
+    ) -> ModelInfo:
+        """Return what is known of a model, with every byte of it checked."""
+        info = self._info(name)
+        if info.state != "ready":
+            return info
+        try:
+            with self._disk_errors():
+                verify_folder(info.path, self._memory, progress)
+        except ModelError as error:
+            return info._replace(state="damaged", problem=str(error))
+        return info
+
+    def remove(self, name: str) -> None:
+        """Remove a model, its source and whatever an interrupted pull has left."""
+        folder = self._folder(name)
+        if folder.parent != self._models:
+            raise ModelError(f"{name} is not in {self.root}; remove it by hand")
+        traces = self._traces(name, folder)
+        if not traces:
+            raise ModelError(f"the model {name} is not here")
+        with self._disk_errors(), self._alone(name, logger.info):
+            for path in traces:
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+
+    def _fetch(
+        self, known: KnownModel, progress: Progress, say: Say, source: Path | None
+    ) -> None:
+        """Have the file that a known model is converted from, and that it is right."""
+        target = self._source(known)
+        if target.is_file():
+            # A file from an earlier pull is proved again like one just fetched.
+            target.replace(part_of(target))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        self._need(known.name, known.n_bytes - size_of(part_of(target)) + known.room)
+        fetch_file(known, target, progress, say, source)
+
+    def _convert(self, known: KnownModel, folder: Path, progress: Progress) -> None:
+        from niello.engine.convert import convert
+
+        scratch = part_of(folder)
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        try:
+            convert(
+                self._source(known),
+                _adapter(known),
+                scratch,
+                _wanted_from(known),
+                lambda done, total: progress("Converting", done, total),
+            )
+            shutil.rmtree(folder, ignore_errors=True)
+            scratch.rename(folder)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _folder(self, name: str) -> Path:
+        own = self._models / name.replace("/", "--")
+        if name in self._known or own.is_dir():
+            return own
+        if _HUB_ID.fullmatch(name) and not Path(name).is_dir():
+            return own
+        return Path(name).expanduser()
+
+    @property
+    def _models(self) -> Path:
+        return self.root / "models"
+
+    @property
+    def _memory(self) -> Path:
+        return self.root / "checked.json"
+
+    def _source(self, known: KnownModel) -> Path:
+        return self.root / "sources" / known.file
+
+    def _missing(self, name: str) -> ModelError:
+        if name in self._known or _HUB_ID.fullmatch(name):
+            return ModelError(
+                f"the model {name} is not here; fetch it: niello models pull {name}"
+            )
+        return ModelError(
+            f"there is no model or folder {name}; name one of "
+            f"{', '.join(self._known)}, a hub checkpoint OWNER/NAME, or a folder"
+        )
+
+    def _is_whole(self, name: str, folder: Path, progress: Progress, say: Say) -> bool:
+        if not folder.is_dir():
+            return False
+        try:
+            verify_folder(folder, self._memory, progress)
+        except ModelError as error:
+            say(f"{error}")
+            return False
+        known = self._known.get(name)
+        return known is None or made_from(folder) == _wanted_from(known)
+
+    def _traces(self, name: str, folder: Path) -> Sequence[Path]:
+        paths = [folder, part_of(folder)]
+        if known := self._known.get(name):
+            source = self._source(known)
+            paths += [source, part_of(source), wheel_folder(part_of(source))]
+        return [path for path in paths if path.exists()]
+
+    def _info(self, name: str) -> ModelInfo:
+        folder = self._folder(name)
+        known = self._known.get(name)
+        traces = self._traces(name, folder)
+        if not traces and not known:
+            raise self._missing(name)
+        state = "ready" if folder.is_dir() else "partial" if traces else "absent"
+        return ModelInfo(
+            name=name,
+            title=known.title if known else title_of(folder),
+            license=known.license if known else "see its publisher",
+            origin=known.hub_id if known else name,
+            state=state,
+            path=folder,
+            n_bytes=sum(size_of(path) for path in traces),
+        )
+
+    def _need(self, name: str, needed: int) -> None:
+        self.root.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(self.root).free
+        if free < needed:
+            raise ModelError(
+                f"no space for the model {name}: {needed} bytes are needed in "
+                f"{self.root}, {free} are free; make room or set NIELLO_HOME to a "
+                "folder on another disk"
+            )
+
+    @contextmanager
+    def _alone(self, name: str, say: Say) -> Iterator[None]:
+        """Let one process at a time change a model; the next then finds it done."""
+        locks = self.root / "locks"
+        locks.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(locks / f"{name.replace('/', '--')}.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            say(f"another process is fetching the model {name}; waiting for it")
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def _disk_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            where = error.filename or self.root
+            advice = "what was fetched is kept; run it again"
+            if error.errno == errno.ENOSPC:
+                free = shutil.disk_usage(self.root).free
+                advice = f"{free} bytes are free in {self.root}; make room, {advice}"
+            raise ModelError(f"{where}: {error.strerror}; {advice}") from None
+
+
+def _adapter(known: KnownModel) -> Path:
+    return Path(str(files("niello.engine") / "weights" / known.adapter))
+
+
+def _wanted_from(known: KnownModel) -> Digests:
+    return Digests(known.digest, file_digest(_adapter(known)), FORMAT)
