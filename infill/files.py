@@ -70,7 +70,7 @@ def decode_source(path: Path, data: bytes) -> Source:
         ) from None
     if "\0" in text:
         raise SourceError(f"{path}: binary")
-    return Source(path, text, encoding, bom, _digest(data))
+    return Source(path, text, encoding, bom, digest_of(data))
 
 
 def write_source(source: Source, text: str) -> Source:
@@ -90,14 +90,14 @@ def write_source(source: Source, text: str) -> Source:
         target = source.path.resolve(strict=True)
         part = _write_part(target, data)
         try:
-            if _digest(target.read_bytes()) != source.digest:
+            if digest_of(target.read_bytes()) != source.digest:
                 raise SourceError(f"{source.path}: changed on disk since it was read")
             part.replace(target)
         except BaseException:
             part.unlink(missing_ok=True)
             raise
         _sync_folder(target.parent)
-    return source._replace(text=text, digest=_digest(data))
+    return source._replace(text=text, digest=digest_of(data))
 
 
 def check_writable(path: Path) -> None:
@@ -127,20 +127,6 @@ def sweep_parts(folder: Path) -> None:
             name = entry.name
             if name.startswith(_PART_PREFIX) and name.endswith(_PART_SUFFIX):
                 os.unlink(entry.path)
-
-
-def newline_at(text: str, offset: int) -> str:
-    r"""Return the line ending in use at ``offset``: ``\n``, ``\r\n`` or ``\r``.
-
-    In a file of mixed endings that is the line's own ending, else the one before it.
-    """
-    ends = [at for at in (text.find(c, offset) for c in "\r\n") if at >= 0]
-    at = min(ends, default=max(text.rfind(c, 0, offset) for c in "\r\n"))
-    if at < 0:
-        return "\n"
-    if text[at] == "\r":
-        return "\r\n" if text.startswith("\n", at + 1) else "\r"
-    return "\r\n" if text.startswith("\r", at - 1) and at else "\n"
 
 
 def _write_part(target: Path, data: bytes) -> Path:
@@ -191,5 +177,6 @@ def _translated(path: Path, verb: str) -> Iterator[None]:
         raise SourceError(f"{path}: cannot {verb}: {reason}") from error
 
 
-def _digest(data: bytes) -> str:
+def digest_of(data: bytes) -> str:
+    """Return the digest that a Source keeps of its file's bytes."""
     return hashlib.sha256(data).hexdigest()

@@ -13,7 +13,6 @@ from niello.infill import files
 from niello.infill.errors import SourceError
 from niello.infill.files import (
     decode_source,
-    newline_at,
     read_source,
     sweep_parts,
     write_source,
@@ -192,22 +191,3 @@ def test_what_a_killed_writer_left_is_swept(tmp_path: Path) -> None:
     sweep_parts(tmp_path)
     assert os.listdir(tmp_path) == ["a.py"]
     assert path.read_bytes() == b"a"
-
-
-@pytest.mark.parametrize(
-    ("text", "offset", "newline"),
-    [
-        ("a\r\nb\n", 0, "\r\n"),
-        ("a\r\nb\n", 1, "\r\n"),
-        ("a\r\nb\n", 3, "\n"),
-        ("a\r\nb", 4, "\r\n"),
-        ("a\rb", 0, "\r"),
-        ("a\nb", 3, "\n"),
-        ("a", 0, "\n"),
-        ("", 0, "\n"),
-    ],
-)
-def test_the_newline_in_use_is_the_lines_own(
-    text: str, offset: int, newline: str
-) -> None:
-    assert newline_at(text, offset) == newline
