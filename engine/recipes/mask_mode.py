@@ -1,0 +1,215 @@
+"""Mask mode: gated low-rank adapters, mask embeddings and a sampler on the frozen base.
+
+A block of masks after an anchor sees the exact keys and values of everything up to the
+anchor and, both ways, its own masks; adapters act at mask positions only (gated LoRA,
+arXiv 2507.11851). The sampler refines each mask's hidden state by the token before it,
+so that drafts of a block agree with one another. Every other position runs the base
+untouched, so nothing here can change the base's own text.
+"""
+
+import math
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import nn
+from torch.nn.functional import linear, silu
+
+from .network import (
+    GROUP,
+    HEAD_DIM,
+    LINEAR_SHAPES,
+    N_KV_HEADS,
+    N_LAYERS,
+    RMS_EPS,
+    WIDTH,
+    Base,
+    Layer,
+    rms_norm,
+    split_heads,
+)
+
+SAMPLER_WIDTH = 512
+
+
+class Sampler(nn.Module):
+    """Refines a block's hidden states from left to right by the tokens before them."""
+
+    def __init__(self) -> None:
+        """Start as the identity."""
+        super().__init__()
+        self.down = nn.Parameter(torch.empty(SAMPLER_WIDTH, 3 * WIDTH))
+        self.up = nn.Parameter(torch.zeros(WIDTH, SAMPLER_WIDTH))
+        nn.init.normal_(self.down, std=(3 * WIDTH) ** -0.5)
+
+    def forward(
+        self, hidden: torch.Tensor, token: torch.Tensor, state: torch.Tensor
+    ) -> torch.Tensor:
+        """Return a mask's refined hidden state, which is the next mask's ``state``.
+
+        All are (blocks, width): the mask's normalised hidden state, the embedding of
+        the token before it, the refined state of the mask before it (zeros at first).
+        """
+        seen = torch.cat([hidden, _unit(token), _unit(state)], dim=-1)
+        inner = silu(linear(seen, self.down.to(hidden.dtype)))
+        return hidden + linear(inner, self.up.to(hidden.dtype))
+
+
+class MaskMode(nn.Module):
+    """The trained part, in float32; it computes in the base's own type."""
+
+    def __init__(self, n_offsets: int, rank: int) -> None:
+        """Start as the base itself, with mask embeddings near zero."""
+        super().__init__()
+        self.mask_embedding = nn.Parameter(torch.randn(n_offsets, WIDTH) * 0.01)
+        self.down, self.up = nn.ParameterDict(), nn.ParameterDict()
+        for index in range(N_LAYERS):
+            for name, (n_out, n_in) in LINEAR_SHAPES.items():
+                self.down[f"{index}_{name}"] = nn.Parameter(
+                    torch.randn(rank, n_in) / math.sqrt(n_in)
+                )
+                self.up[f"{index}_{name}"] = nn.Parameter(torch.zeros(n_out, rank))
+        self.sampler = Sampler()
+
+    def forward(
+        self,
+        base: Base,
+        context: tuple[torch.Tensor, torch.Tensor],
+        anchors: torch.Tensor,
+        n_masks: int,
+    ) -> torch.Tensor:
+        """Return normalised hidden states (blocks, n_masks, width) after the anchors.
+
+        ``context`` holds keys and values (layers, heads, time, dim); an anchor is the
+        position of the last token that its block may see.
+        """
+        n_blocks, keys = len(anchors), context[0]
+        offsets = torch.arange(1, n_masks + 1, device=anchors.device)
+        positions = (anchors[:, None] + offsets).flatten()
+        columns = torch.arange(keys.shape[2], device=anchors.device)
+        closed = columns > anchors[:, None]  # (blocks, time)
+        x = self.mask_embedding[:n_masks].to(base.embedding.dtype)
+        x = x.expand(n_blocks, n_masks, WIDTH).reshape(-1, WIDTH)
+        for index, layer in enumerate(base.layers):
+            x = self._layer(x, layer, index, context, positions, closed)
+        return rms_norm(x, base.norm).view(n_blocks, n_masks, WIDTH)
+
+    def refine(
+        self, base: Base, hidden: torch.Tensor, before: torch.Tensor
+    ) -> torch.Tensor:
+        """Refine hidden states given the true token before each, (blocks, n_masks)."""
+        state, refined = torch.zeros_like(hidden[:, 0]), []
+        for offset in range(hidden.shape[1]):
+            token = base.embedding[before[:, offset]]
+            state = self.sampler(hidden[:, offset], token, state)
+            refined.append(state)
+        return torch.stack(refined, dim=1)
+
+    def _layer(
+        self,
+        x: torch.Tensor,
+        layer: Layer,
+        index: int,
+        context: tuple[torch.Tensor, torch.Tensor],
+        positions: torch.Tensor,
+        closed: torch.Tensor,
+    ) -> torch.Tensor:
+        normed = rms_norm(x, layer.attn_norm)
+        qkv = self._adapted(normed, layer.attn_qkv, index, "attn_qkv")
+        q, k, v = split_heads(qkv + layer.attn_qkv_bias, positions)
+        mixed = _attend(q, k, v, context[0][index], context[1][index], closed)
+        x = x + self._adapted(mixed, layer.attn_out, index, "attn_out")
+        normed = rms_norm(x, layer.ffn_norm)
+        gate_up = self._adapted(normed, layer.ffn_gate_up, index, "ffn_gate_up")
+        gate, up = gate_up.chunk(2, dim=-1)
+        return x + self._adapted(silu(gate) * up, layer.ffn_down, index, "ffn_down")
+
+    def _adapted(
+        self, x: torch.Tensor, weight: torch.Tensor, index: int, name: str
+    ) -> torch.Tensor:
+        down = self.down[f"{index}_{name}"].to(x.dtype)
+        up = self.up[f"{index}_{name}"].to(x.dtype)
+        return linear(x, weight) + linear(linear(x, down), up)
+
+
+def _attend(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    context_keys: torch.Tensor,
+    context_values: torch.Tensor,
+    closed: torch.Tensor,
+) -> torch.Tensor:
+    """Attend to the context up to each anchor and to the own block; (rows, width).
+
+    Heads that share keys stand beside the masks of a block, so that the scores of all
+    blocks against the context are one matrix product a key head.
+    """
+    n_blocks, n_time = closed.shape
+    n_masks = len(q) // n_blocks
+    q = q.view(n_blocks, n_masks, N_KV_HEADS, GROUP, HEAD_DIM).permute(2, 0, 1, 3, 4)
+    q = q.reshape(N_KV_HEADS, -1, HEAD_DIM) * HEAD_DIM**-0.5
+    k = k.view(n_blocks, n_masks, N_KV_HEADS, HEAD_DIM).permute(2, 0, 1, 3)
+    v = v.view(n_blocks, n_masks, N_KV_HEADS, HEAD_DIM).permute(2, 0, 1, 3)
+    shape = (N_KV_HEADS, n_blocks, n_masks * GROUP, -1)
+    seen = (q @ context_keys.transpose(1, 2)).view(*shape)
+    seen = seen.masked_fill(closed[None, :, None, :], -torch.inf)
+    own = q.view(*shape[:3], HEAD_DIM) @ k.transpose(2, 3)
+    weights = torch.cat([seen, own], dim=-1).softmax(dim=-1)
+    from_context, from_own = weights.tensor_split([n_time], dim=-1)
+    mixed = from_context.reshape(N_KV_HEADS, -1, n_time) @ context_values
+    mixed = mixed.view(*shape[:3], HEAD_DIM) + from_own @ v
+    mixed = mixed.view(N_KV_HEADS, n_blocks, n_masks, GROUP, HEAD_DIM)
+    return mixed.permute(1, 2, 0, 3, 4).reshape(n_blocks * n_masks, WIDTH)
+
+
+def _unit(x: torch.Tensor) -> torch.Tensor:
+    y = x.float()
+    return (y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + RMS_EPS)).to(x.dtype)
+
+
+def load(path: Path, n_offsets: int) -> MaskMode:
+    """Read a weight file; offsets and a sampler it lacks start from what it has."""
+    with safe_open(path, "pt") as file:
+        tensors = {name: file.get_tensor(name).float() for name in list(file.keys())}
+    embedding = tensors.pop("mask_embedding")[:n_offsets]
+    rank = tensors["layers.0.attn_qkv.lora_A"].shape[0]
+    model = MaskMode(n_offsets, rank)
+    with torch.no_grad():
+        model.mask_embedding.copy_(
+            torch.cat(
+                [embedding, embedding[-1:].expand(n_offsets - len(embedding), -1)]
+            )
+        )
+        for name, tensor in tensors.items():
+            _parameter(model, name).copy_(tensor)
+    return model
+
+
+def save(path: Path, model: MaskMode, metadata: dict[str, str]) -> None:
+    """Write the weights in bfloat16 under the names the engine reads."""
+    tensors = {"mask_embedding": model.mask_embedding}
+    for index in range(N_LAYERS):
+        for name in LINEAR_SHAPES:
+            tensors[f"layers.{index}.{name}.lora_A"] = model.down[f"{index}_{name}"]
+            tensors[f"layers.{index}.{name}.lora_B"] = model.up[f"{index}_{name}"]
+    tensors["sampler.down"] = model.sampler.down
+    tensors["sampler.up"] = model.sampler.up
+    facts = {
+        "k": str(len(model.mask_embedding)),
+        "rank": str(model.down["0_attn_qkv"].shape[0]),
+        "scale": "1.0",
+    }
+    half = {n: t.detach().to("cpu", torch.bfloat16) for n, t in tensors.items()}
+    part = path.with_suffix(".part")
+    save_file(half, part, {"format": "pt"} | facts | metadata)
+    part.replace(path)
+
+
+def _parameter(model: MaskMode, name: str) -> torch.Tensor:
+    if name.startswith("sampler."):
+        return model.get_parameter(name)
+    _, index, linear_map, side = name.split(".")
+    part = "down" if side == "lora_A" else "up"
+    return model.get_parameter(f"{part}.{index}_{linear_map}")

@@ -1,0 +1,160 @@
+"""Cuts fill-in-the-middle samples from the corpus and encodes them as the engine does.
+
+Cuts follow lines and indentation, which holds in every language of the corpus: the rest
+of a line, whole lines, a block's body, a block with its opener. Text is encoded with
+special tokens off, prefix, suffix and given text each for itself.
+"""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tokenizers import Tokenizer
+
+from .corpus import Source
+
+PREFIX, MIDDLE, SUFFIX, END = 151659, 151660, 151661, 151643
+ENDS = {151643, 151645, 151662, 151663, 151664}
+PYTHON_SHARE = 0.3
+_MOST_BLOCK_LINES = 24
+
+
+class Sample(NamedTuple):
+    """A text cut in three, with the part of the middle that is already typed."""
+
+    language: str
+    prefix: str
+    middle: str
+    suffix: str
+    given: str
+
+
+class Corpus:
+    """The files of one split, drawn by language."""
+
+    def __init__(self, path: Path, held_out: bool) -> None:
+        """Read the split's files into memory."""
+        self._by_language: dict[str, list[Source]] = {}
+        with path.open(encoding="utf-8") as rows:
+            for row in rows:
+                source = Source(**json.loads(row))
+                if source.held_out == held_out:
+                    self._by_language.setdefault(source.language, []).append(source)
+
+    @property
+    def languages(self) -> list[str]:
+        """The languages of the split."""
+        return sorted(self._by_language)
+
+    def draw(self, rng: random.Random, language: str | None = None) -> Sample:
+        """Cut one sample, of the given language or of one drawn by share."""
+        if language is None:
+            others = [name for name in self.languages if name != "python"]
+            python = rng.random() < PYTHON_SHARE
+            language = "python" if python else rng.choice(others)
+        while True:
+            source = rng.choice(self._by_language[language])
+            sample = cut(source.text, rng, language)
+            if sample is not None:
+                return sample
+
+    def count_tokens(
+        self, tokenizer: Tokenizer, n_files: int, rng: random.Random
+    ) -> Counter[int]:
+        """Count the tokens of some files of every language."""
+        counts: Counter[int] = Counter()
+        for files in self._by_language.values():
+            for source in rng.sample(files, min(n_files, len(files))):
+                counts.update(encode(tokenizer, source.text))
+        return counts
+
+
+def cut(text: str, rng: random.Random, language: str) -> Sample | None:
+    """Cut a text at a place drawn at random, or return None where that fails."""
+    lines = text.splitlines(keepends=True)
+    if len(lines) < 12:
+        return None
+    first = rng.randrange(4, len(lines) - 2)
+    if not lines[first].strip():
+        return None
+    kind, column = rng.random(), 0
+    if kind < 0.25:  # the rest of a line
+        last = first + 1
+        start = len(lines[first]) - len(lines[first].lstrip())
+        column = rng.randrange(start, max(start + 1, len(lines[first].rstrip())))
+    elif kind < 0.35:  # a whole line
+        last = first + 1
+    elif kind < 0.55:  # a few lines of one block
+        last = min(first + rng.randint(2, 8), _block_end(lines, first, inside=False))
+    else:  # a body, or an opener with its body
+        last = _block_end(lines, first, inside=True)
+        if last <= first + 1 or last - first > _MOST_BLOCK_LINES:
+            return None
+        first += rng.random() < 0.5
+    window = max(0, first - rng.choice((10, 20, 40, 60)))
+    horizon = last + rng.choice((3, 8, 15, 30))
+    prefix = "".join(lines[window:first]) + lines[first][:column]
+    middle = lines[first][column:] + "".join(lines[first + 1 : last])
+    suffix = "".join(lines[last:horizon])
+    if column == 0 and rng.random() < 0.7:  # the cursor stands after the indentation
+        indent = middle[: len(middle) - len(middle.lstrip(" \t"))]
+        prefix, middle = prefix + indent, middle[len(indent) :]
+    middle, suffix = middle.removesuffix("\n"), "\n" + suffix
+    given = ""
+    if rng.random() < 0.25:
+        typed = middle.split("\n")[0]
+        given = typed[: rng.randrange(0, len(typed) + 1) // 2]
+    return Sample(language, prefix, middle, suffix, given)
+
+
+def prompt_ids(tokenizer: Tokenizer, sample: Sample) -> list[int]:
+    """Encode everything in front of the canvas, in the order the engine uses."""
+    prefix, suffix = encode(tokenizer, sample.prefix), encode(tokenizer, sample.suffix)
+    given = encode(tokenizer, sample.given)
+    return [PREFIX, *prefix, SUFFIX, *suffix, MIDDLE, *given]
+
+
+def encode(tokenizer: Tokenizer, text: str) -> list[int]:
+    """Encode text in which nothing is a control token."""
+    ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+    return ids
+
+
+def read_tokenizer(path: Path) -> Tokenizer:
+    """Read a tokenizer.json, with control tokens in text left as text."""
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def read_infilling(path: Path, n: int, rng: random.Random) -> Iterator[Sample]:
+    """Yield ``n`` problems of a HumanEval-Infilling file; for measuring only."""
+    rows = path.read_text(encoding="utf-8").splitlines()
+    for row in rng.sample(rows, n):
+        problem = json.loads(row)
+        yield Sample(
+            path.stem,
+            problem["prompt"],
+            problem["canonical_solution"],
+            problem["suffix"],
+            "",
+        )
+
+
+def _block_end(lines: list[str], first: int, inside: bool) -> int:
+    """Return the line after the block: deeper lines only, or the same depth too."""
+    depth, last = _depth(lines[first]), first + 1
+    while last < len(lines):
+        line = lines[last]
+        if line.strip() and (_depth(line) < depth + inside):
+            closing = line.strip()[0] in "})]" and _depth(line) == depth
+            return last + (inside and closing)
+        last += 1
+    return last
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
