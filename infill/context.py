@@ -1,6 +1,21 @@
-"""What the model may see of the world around a span."""
+"""What the model may see of the world around a span.
 
+The window's edges move in pages of lines, not with each line, so that what a model has
+computed of the prefix stays good while the cursor moves.
+"""
+
+from collections.abc import Callable
 from typing import NamedTuple
+
+from .lines import to_line_feeds
+from .parse import Parsed
+from .span import Span
+
+Count = Callable[[str], int]
+"""How many tokens a text has."""
+
+_PAGE = 32  # lines
+_CUT = 512  # code points, where a line is longer than the budget
 
 
 class Context(NamedTuple):
@@ -9,3 +24,80 @@ class Context(NamedTuple):
     prefix: str
     suffix: str
     extra: str = ""
+
+
+def estimate(text: str) -> int:
+    """Return about how many tokens a text of code has."""
+    return len(text) * 10 // 32
+
+
+def gather(
+    parsed: Parsed,
+    span: Span,
+    prefix_tokens: int,
+    suffix_tokens: int,
+    extra: str = "",
+    count: Count = estimate,
+) -> Context:
+    """Return the context of a span within a budget of tokens, with LF line ends."""
+    text = parsed.text
+    start = _window_start(text, span.start, prefix_tokens, count)
+    end = _window_end(text, span.end, suffix_tokens, count)
+    outline = _outline(parsed, start, prefix_tokens // 4, count) if start else ""
+    return Context(
+        outline + to_line_feeds(text[start : span.start]),
+        to_line_feeds(text[span.end : end]),
+        extra,
+    )
+
+
+def _window_start(text: str, offset: int, budget: int, count: Count) -> int:
+    """Return the first start of a page from which the prefix fits."""
+    floor = max(0, offset - budget * 12)  # No tokenizer makes longer tokens than that.
+    if floor == 0 and count(text[:offset]) <= budget:
+        return 0
+    n_lines = text.count("\n", 0, floor)
+    pages = []
+    position = floor
+    while (found := text.find("\n", position, offset)) >= 0:
+        n_lines += 1
+        position = found + 1
+        if n_lines % _PAGE == 0:
+            pages.append(position)
+    fits = [page for page in pages if count(text[page:offset]) <= budget]
+    if fits:
+        return fits[0]
+    # Long lines: by steps of code points, from the line nearest to the budget.
+    step = -(-floor // _CUT) * _CUT
+    while step < offset and count(text[step:offset]) > budget:
+        step += _CUT
+    return min(step, offset)
+
+
+def _window_end(text: str, offset: int, budget: int, count: Count) -> int:
+    """Return how far the suffix fits, at a line's end if there is one."""
+    end = min(len(text), offset + budget * 12)
+    while end > offset and (n_tokens := count(text[offset:end])) > budget:
+        end = offset + min(end - offset - 1, (end - offset) * budget // n_tokens)
+    if end < len(text):
+        line = text.rfind("\n", offset, end)
+        end = line + 1 if line >= 0 else end
+    return end
+
+
+def _outline(parsed: Parsed, end: int, budget: int, count: Count) -> str:
+    """Return imports and signatures in front of the window, the nearest kept first."""
+    seen: list[str] = []
+    covered = 0
+    for node in parsed.captures("context", 0, end):
+        if covered <= node.start and node.end <= end:
+            covered = node.end
+            seen.append(to_line_feeds(parsed.text[node.start : node.end]))
+    imports_first = [piece for piece in seen if "\n" not in piece or len(piece) < 400]
+    kept: list[str] = []
+    for piece in reversed(imports_first):
+        budget -= count(piece) + 1
+        if budget < 0:
+            break
+        kept.append(piece)
+    return "".join(f"{piece}\n" for piece in reversed(kept))

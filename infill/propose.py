@@ -2,9 +2,14 @@
 
 from typing import NamedTuple
 
-from .canvas import Draws, Filler, StopFlag, never
+from .canvas import Canvas, Draws, Fill, Filler, StopFlag, never
+from .context import Count, estimate, gather
+from .judge import Judge, Judged
+from .lines import to_line_feeds
+from .parse import Parsed, parse
 from .snapshot import Snapshot
-from .span import Span
+from .span import Span, find_span
+from .stop import stop_rule
 
 
 class Options(NamedTuple):
@@ -22,9 +27,7 @@ class Candidate(NamedTuple):
     span: Span
     text: str
     score: float
-    verdict: tuple[
-        str, ...
-    ]  # the rules that cut or repaired it, in order; empty if none
+    verdict: tuple[str, ...]  # the rules that cut or repaired it, in order
     n_tokens: int = 0
     forwards: int = 0
 
@@ -35,6 +38,107 @@ def propose(
     filler: Filler,
     options: Options,
     stop: StopFlag = never,
+    *,
+    parsed: Parsed | None = None,
+    extra: str = "",
+    count: Count = estimate,
 ) -> list[Candidate]:
-    """Return judged candidates for the span at ``cursor`` (code points), best first."""
-    raise NotImplementedError
+    """Return judged candidates for the span at ``cursor`` (code points), best first.
+
+    ``parsed`` is the snapshot's text if the caller has it parsed already, ``extra`` text
+    of other files, ``count`` the model's own measure of a text.
+    """
+    if parsed is None:
+        parsed = parse(snapshot.text, snapshot.language)
+    span = find_span(parsed, cursor)
+    return propose_in(
+        parsed,
+        span,
+        filler,
+        options,
+        stop,
+        n_given=span.end - span.start,
+        extra=extra,
+        count=count,
+    )
+
+
+def propose_in(
+    parsed: Parsed,
+    span: Span,
+    filler: Filler,
+    options: Options,
+    stop: StopFlag = never,
+    *,
+    n_given: int = 0,
+    extra: str = "",
+    count: Count = estimate,
+) -> list[Candidate]:
+    """Return judged candidates for a span whose first ``n_given`` code points stay."""
+    canvas = draw_canvas(parsed, span, options, n_given, extra, count)
+    judge = Judge(parsed, span, n_given, canvas.stop)
+    (fills,) = filler.fill([canvas], options.draws, stop)
+    candidates: dict[str, Candidate] = {}
+    for fill in fills:
+        judged = judge.judge(fill.text)
+        if judged is not None and not judged.fits:
+            judged, fill = _refill(judge, judged, fill, canvas, filler, options, stop)
+        if judged is None or not judged.fits or judged.text in candidates:
+            continue
+        candidates[judged.text] = Candidate(
+            span,
+            judged.text,
+            fill.confidence,
+            judged.verdict,
+            fill.n_tokens,
+            fill.forwards,
+        )
+    return sorted(candidates.values(), key=lambda candidate: -candidate.score)
+
+
+def draw_canvas(
+    parsed: Parsed,
+    span: Span,
+    options: Options,
+    n_given: int = 0,
+    extra: str = "",
+    count: Count = estimate,
+) -> Canvas:
+    """Return the canvas of a span: its context, what is given, when it is full."""
+    context = gather(
+        parsed, span, options.prefix_tokens, options.suffix_tokens, extra, count
+    )
+    given = to_line_feeds(parsed.text[span.start : span.start + n_given])
+    return Canvas(context, given, options.room, stop_rule(parsed, span, n_given))
+
+
+def _refill(
+    judge: Judge,
+    judged: Judged,
+    fill: Fill,
+    canvas: Canvas,
+    filler: Filler,
+    options: Options,
+    stop: StopFlag,
+) -> tuple[Judged | None, Fill]:
+    """Mask the part that does not parse once more and judge what comes instead."""
+    start, end = judged.broken
+    if stop() or start >= len(judged.text) and not judged.text:
+        return None, fill
+    head = to_line_feeds(judged.text[:start])
+    tail = to_line_feeds(judged.text[end:])
+    context = canvas.context._replace(suffix=tail + canvas.context.suffix)
+    masked = canvas._replace(context=context, given=head)
+    draws = Draws(1, options.draws.temperature, options.draws.seed)
+    ((again,),) = filler.fill([masked], draws, stop)
+    written = head[judge.n_given :] + again.text
+    repaired = judge.judge(written + tail)
+    if repaired is None or not repaired.fits:
+        return None, fill
+    verdict = (*judged.verdict, "refilled", *repaired.verdict)
+    total = fill._replace(
+        forwards=fill.forwards + again.forwards,
+        n_tokens=fill.n_tokens + again.n_tokens,
+        confidence=min(fill.confidence, again.confidence),
+    )
+    return repaired._replace(verdict=verdict), total

@@ -1,0 +1,9 @@
+; inherits: javascript
+(interface_declaration) @definition
+(interface_body) @block
+(interface_body (_) @statement)
+(object_type) @list
+(type_arguments) @list
+(type_parameters) @list
+(type_alias_declaration value: (_) @expression)
+(type_annotation (_) @expression)

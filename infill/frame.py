@@ -1,0 +1,111 @@
+"""The brackets around a span, and which of them a fill has to close itself.
+
+Read off the tree where it is whole, and off the lines nearby where the code is broken:
+an ERROR node says little about which bracket belongs to what, indentation says much.
+"""
+
+from typing import NamedTuple
+
+import tree_sitter
+
+from .lexis import PAIRS, unclosed, unopened
+from .lines import line_end, line_start, width
+from .parse import Parsed
+
+_MOST_LINES = 60
+_MOST_CHILDREN = 400
+
+
+class Frame(NamedTuple):
+    """A bracket opened before a span and open there."""
+
+    closer: str
+    given: bool  # the text after the span closes it
+    flows: bool  # a line end inside ends nothing: it is a list, not a block
+
+
+def find_frames(parsed: Parsed, start: int, end: int) -> list[Frame]:
+    """Return the brackets open around ``[start, end)``, the innermost last."""
+    path = parsed.ancestors(start, end)
+    broken = not path or path[-1].is_error or any(n.has_error for n in path[:-1])
+    frames = _nearby if broken else _of_tree
+    return frames(parsed, start, end)
+
+
+def _of_tree(parsed: Parsed, start: int, end: int) -> list[Frame]:
+    first, last = parsed.to_byte(start), parsed.to_byte(end)
+    lists = {
+        parsed.to_byte(node.start)
+        for node in parsed.captures("spans", start, end)
+        if node.name == "list"
+    }
+    frames: list[Frame] = []
+    for node in parsed.ancestors(start, end):
+        before: list[str] = []
+        closed = False
+        for child in _few(node):
+            if child.type in PAIRS and child.end_byte <= first:
+                before.append(child.type)
+            elif child.type in PAIRS.values() and child.end_byte <= first:
+                before = before[:-1]
+            elif child.type in PAIRS.values() and child.start_byte >= last:
+                closed = closed or not child.is_missing
+        for opener in reversed(before):
+            flows = opener != "{" or node.start_byte in lists
+            frames.append(Frame(PAIRS[opener], closed, flows))
+    return frames[::-1]
+
+
+def _few(node: tree_sitter.Node) -> list[tree_sitter.Node]:
+    """Return a node's children, of a very long list only the first and the last."""
+    if node.child_count <= _MOST_CHILDREN:
+        return node.children
+    ends = (node.child(0), node.child(node.child_count - 1))
+    return [child for child in ends if child is not None]
+
+
+def _nearby(parsed: Parsed, start: int, end: int) -> list[Frame]:
+    language = parsed.language
+    head, tail = _window(parsed.text, start, end)
+    extra = [token.text for token in unopened(tail, language)]
+    frames = []
+    for bracket in reversed(unclosed(head, language)):
+        given = bool(extra) and extra[0] == bracket.closer
+        if given:
+            extra.pop(0)
+        before = head[: bracket.offset].rstrip()
+        literal = before.endswith(("=", "(", ",", ":", "[", "return", "&", "?"))
+        indented = language is None or language.layout == "indent"
+        flows = bracket.closer != "}" or literal or indented
+        frames.append(Frame(bracket.closer, given, flows))
+    return frames[::-1]
+
+
+def _window(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return the text of the construct before and after, told by indentation.
+
+    It starts on the nearest line above that is indented less, or at the start of the
+    paragraph if none can be, and goes on to the last line indented more than that.
+    """
+    top = line_start(text, start)
+    base = width(text[top : line_end(text, start)])
+    outer = base
+    for _ in range(_MOST_LINES):
+        above = line_start(text, max(0, top - 1))
+        line = text[above : line_end(text, above)]
+        if top == 0 or (base == 0 and not line.strip()):
+            break
+        top = above
+        if line.strip() and width(line) < base:
+            outer = width(line)
+            break
+    bottom = line_end(text, end)
+    for _ in range(_MOST_LINES):
+        below = bottom + (2 if text.startswith("\r\n", bottom) else 1)
+        line = text[below : line_end(text, below)] if below <= len(text) else ""
+        if bottom >= len(text) or (base == 0 and not line.strip()):
+            break
+        if line.strip() and width(line) <= outer and line.lstrip()[0] not in ")]}":
+            break
+        bottom = below + len(line)
+    return text[top:start], text[end:bottom]

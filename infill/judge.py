@@ -1,0 +1,194 @@
+"""Whether a text may stand in a span: the rules in their order, then the parser.
+
+The parser has the last word: the document with the text in the span has no more ERROR or
+MISSING nodes than it had with the span left out, and than it had before.
+"""
+
+from itertools import islice
+from typing import NamedTuple
+
+from . import rules
+from .canvas import StopRule
+from .lexis import unclosed
+from .lines import (
+    is_blank,
+    line_break,
+    line_start,
+    lines_after,
+    lines_before,
+    to_line_feeds,
+    width,
+)
+from .parse import Parsed, replace
+from .span import Span, enclosing, expected_indent, opens, step
+from .stop import find_place
+
+_MOST_CUTS = 24  # places to cut back to that are tried
+_NEAR = 4000  # code points after a span that a text is compared with
+
+
+class Judged(NamedTuple):
+    """A text that may stand in its span, or what the parser had against it."""
+
+    text: str  # the whole span's, line ends of the file
+    verdict: tuple[str, ...]  # the rules that changed it, in order
+    fits: bool
+    broken: tuple[int, int] = (0, 0)  # code points of ``text`` that do not parse
+
+
+class Judge:
+    """Judges texts for one span of one document."""
+
+    def __init__(
+        self, parsed: Parsed, span: Span, n_given: int, stop: StopRule
+    ) -> None:
+        """Gather once what every text for the span is held against."""
+        text = parsed.text
+        self.parsed, self.span, self.n_given, self.stop = parsed, span, n_given, stop
+        self.given = text[span.start : span.start + n_given]
+        self.suffix = to_line_feeds(text[span.end : span.end + _NEAR])
+        self.near = (
+            to_line_feeds(text[max(0, span.start - _NEAR) : span.start]) + self.suffix
+        )
+        self.line_break = line_break(text, span.start)
+        self.above = list(islice(lines_before(text, span.start), 8))[::-1]
+        without = replace(parsed, span.start, span.end, "")
+        self.allowed = min(len(without.broken), len(parsed.broken))
+
+    def judge(self, written: str) -> Judged | None:
+        """Return the text that may stand, None if nothing of it is left."""
+        verdict: list[str] = []
+        for name, rule in (
+            ("control", self._cut_control),
+            ("prefix", self._drop_prefix_echo),
+            ("end", self._cut_at_end),
+            ("suffix", self._drop_suffix_echo),
+            ("repeats", rules.drop_repeats),
+            ("indentation", self._set_indentation),
+            ("blank", self._trim),
+        ):
+            kept = rule(written)
+            if kept != written and name != "blank":
+                verdict.append(name)
+            written = kept
+        if is_blank(written):
+            return None
+        return self._parse(written, tuple(verdict))
+
+    def _parse(self, written: str, verdict: tuple[str, ...]) -> Judged | None:
+        if self.fits(written):
+            return Judged(self._whole(written), verdict, True)
+        for name, other in self._repairs(written):
+            if not is_blank(other) and self.fits(other):
+                return Judged(self._whole(other), (*verdict, name), True)
+        return Judged(self._whole(written), verdict, False, self._broken(written))
+
+    def fits(self, written: str) -> bool:
+        """Tell whether the document parses no worse with this text in the span."""
+        if self.parsed.tree is None:
+            return True
+        whole = self._whole(written)
+        filled = replace(self.parsed, self.span.start, self.span.end, whole)
+        if filled.tree is None or len(filled.broken) > self.allowed:
+            return False
+        return not self._swallows(filled, self.span.start + len(whole))
+
+    def _swallows(self, filled: Parsed, end: int) -> bool:
+        """Tell whether a string or comment of the text runs on over what follows."""
+        if self.span.kind in ("string", "comment"):
+            return False
+        after = self.parsed.text[self.span.end :]
+        first = len(after) - len(after.lstrip())
+        if first == len(after):
+            return False
+        inside = enclosing(filled, end + first, ("string", "comment", "code"))
+        if inside is None or inside.name == "code" or inside.start >= end:
+            return False
+        before = enclosing(self.parsed, self.span.end + first, ("string", "comment"))
+        return before is None
+
+    def _repairs(self, written: str) -> list[tuple[str, str]]:
+        rest = self.suffix.split("\n", 1)[0]
+        tries = [
+            ("joined", written[:-size])
+            for size in range(min(len(rest), len(written)), 0, -1)
+            if written.endswith(rest[:size])
+        ]
+        missing = unclosed(self.given + written, self.parsed.language)
+        missing = [bracket for bracket in missing if bracket.offset >= self.n_given]
+        closers = "".join(bracket.closer for bracket in reversed(missing))
+        if closers:
+            tries.append(("closed", written.rstrip() + closers))
+        position = len(written)
+        for _ in range(_MOST_CUTS):
+            position = written.rfind("\n", 0, position)
+            if position <= 0:
+                break
+            tries.append(("cut", written[:position]))
+        return tries
+
+    def _broken(self, written: str) -> tuple[int, int]:
+        """Return the part of the whole text that the parser could not read."""
+        whole = self._whole(written)
+        filled = replace(self.parsed, self.span.start, self.span.end, whole)
+        for node in filled.broken:
+            start = max(node.start - self.span.start, self.n_given)
+            end = min(node.end - self.span.start, len(whole))
+            if start < len(whole) and end >= start:
+                return start, max(end, start)
+        return len(whole), len(whole)
+
+    def _whole(self, written: str) -> str:
+        return self.given + rules.set_line_ends(written, self.line_break)
+
+    def _cut_control(self, written: str) -> str:
+        return rules.cut_control(to_line_feeds(written), self.near + self.given)
+
+    def _cut_at_end(self, written: str) -> str:
+        end = self.stop(self.given + written)
+        return written if end is None else written[: max(0, end - self.n_given)]
+
+    def _drop_prefix_echo(self, written: str) -> str:
+        return rules.drop_prefix_echo(written, self.given, self.above)
+
+    def _drop_suffix_echo(self, written: str) -> str:
+        return rules.drop_suffix_echo(written, self.suffix)
+
+    def _trim(self, written: str) -> str:
+        return rules.trim_end(written, self.suffix)
+
+    def _set_indentation(self, written: str) -> str:
+        style = step(self.parsed)
+        written = rules.set_indent_style(written, style, self.near)
+        if self.span.kind not in ("block", "body") or not is_blank(self.given):
+            return written
+        place = find_place(self.parsed, self.span, self.n_given)
+        if (
+            place.language is None
+            or place.language.layout == "flow"
+            or place.rest.strip()
+        ):
+            return written
+        start = line_start(self.parsed.text, self.span.start)
+        expected = expected_indent(self.parsed, start)
+        above = next((line for line in reversed(self.above) if line.strip()), "")
+        below = next(
+            (
+                line
+                for line in lines_after(self.parsed.text, self.span.end)
+                if line.strip()
+            ),
+            "",
+        )
+        closes = (
+            below.lstrip()[:1] in tuple(")]}")
+            or below.split(" ")[0] in place.language.continues
+        )
+        low = (
+            width(expected)
+            if opens(above) or closes
+            else min(width(above), width(below))
+        )
+        strict = place.language.layout == "indent"
+        high = max(width(expected), width(below)) if strict else 10_000
+        return rules.set_first_line(written, self.given, expected, low, high)

@@ -1,0 +1,69 @@
+"""Lines and their indentation, for any text.
+
+A line ends with CR LF, LF or CR and with nothing else: a form feed or a line separator
+inside a line is text, as the protocol of editors has it.
+"""
+
+import re
+from collections.abc import Iterator
+
+TAB = 8  # columns of a tab when indentations are compared
+_BREAK = re.compile(r"\r\n|\n|\r")
+_LEAD = re.compile(r"[ \t\f]*")
+
+
+def line_start(text: str, offset: int) -> int:
+    """Return where the line of ``offset`` starts."""
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+def line_end(text: str, offset: int) -> int:
+    """Return where the line of ``offset`` ends, its line break left out."""
+    found = _BREAK.search(text, offset)
+    return found.start() if found else len(text)
+
+
+def lines_before(text: str, offset: int) -> Iterator[str]:
+    """Yield the lines above the line of ``offset``, the nearest first."""
+    start = line_start(text, offset)
+    while start > 0:
+        end = start - (2 if text.endswith("\r\n", 0, start) else 1)
+        start = line_start(text, end)
+        yield text[start:end]
+
+
+def lines_after(text: str, offset: int) -> Iterator[str]:
+    """Yield the lines below the line of ``offset``, the nearest first."""
+    while match := _BREAK.search(text, offset):
+        offset = line_end(text, match.end())
+        yield text[match.end() : offset]
+
+
+def lead(line: str) -> str:
+    """Return the white space a line starts with."""
+    match = _LEAD.match(line)
+    return match[0] if match else ""
+
+
+def width(line: str) -> int:
+    """Return how many columns a line is indented."""
+    return len(lead(line).replace("\f", "").expandtabs(TAB))
+
+
+def is_blank(line: str) -> bool:
+    """Tell whether a line holds white space only."""
+    return not line.strip()
+
+
+def line_break(text: str, offset: int) -> str:
+    """Return the line break used nearest to ``offset``: the one before, else after."""
+    start = line_start(text, offset)
+    if start == 0:
+        match = _BREAK.search(text, offset)
+        return match[0] if match else "\n"
+    return "\r\n" if text.endswith("\r\n", 0, start) else text[start - 1]
+
+
+def to_line_feeds(text: str) -> str:
+    """Return the text with LF at every line end, as models read and write it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,234 @@
+"""Text as a syntax tree: byte and code point offsets, reparse of what changed, queries.
+
+The only module that calls tree-sitter. Offsets in and out are code points; tree-sitter's
+are bytes of UTF-8. A ``Parsed`` is a value: a reparse makes a new one and leaves the old.
+"""
+
+import importlib
+import time
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import tree_sitter
+
+from niello.grammars.catalogue import Language, find_language, query_text
+
+# Larger texts are filled by lines and indentation alone: parsing them takes seconds.
+MAX_BYTES = 1_000_000
+# A grammar that has not finished by then has lost its way in the text.
+MAX_SECONDS = 1.5
+_STEP = 2048  # code points between two entries of the table of byte offsets
+
+
+class Node(NamedTuple):
+    """A node of the tree by code points; ``name`` is the capture or the node's type."""
+
+    start: int
+    end: int
+    name: str
+
+
+class Parsed:
+    """A text with its syntax tree, if its language is known and its size allows."""
+
+    def __init__(
+        self, text: str, name: str, data: bytes, tree: tree_sitter.Tree | None
+    ) -> None:
+        """Hold what ``parse`` made; callers use that."""
+        self.text = text
+        self.name = name  # the language, as the caller named it
+        self.data = data  # the text in UTF-8
+        self.tree = tree
+
+    @cached_property
+    def language(self) -> Language | None:
+        """The facts of the language, None if it is unknown."""
+        return find_language(self.name)
+
+    def to_byte(self, offset: int) -> int:
+        """Convert a code point offset to a byte offset."""
+        if len(self.data) == len(self.text):
+            return offset
+        slot = min(offset // _STEP, len(self._table) - 1)
+        return self._table[slot] + len(_encode(self.text[slot * _STEP : offset]))
+
+    def to_offset(self, byte: int) -> int:
+        """Convert a byte offset to a code point offset."""
+        if len(self.data) == len(self.text):
+            return byte
+        slot = bisect_right(self._table, byte) - 1
+        part = self.data[self._table[slot] : byte]
+        return slot * _STEP + len(part.decode("utf-8", "surrogatepass"))
+
+    @cached_property
+    def _table(self) -> list[int]:
+        table, byte = [0], 0
+        for offset in range(0, len(self.text) - _STEP, _STEP):
+            byte += len(_encode(self.text[offset : offset + _STEP]))
+            table.append(byte)
+        return table
+
+    def captures(self, purpose: str, start: int, end: int) -> list[Node]:
+        """Return what a query file captures in touch with ``[start, end]``, outer first."""
+        if self.tree is None or self.language is None:
+            return []
+        query = _query(self.language, purpose)
+        if query is None:
+            return []
+        cursor = tree_sitter.QueryCursor(query, match_limit=4096)
+        first, last = self.to_byte(start), self.to_byte(end)
+        cursor.set_byte_range(max(0, first - 1), last + 1)
+        found = {
+            (node.start_byte, -node.end_byte, name)
+            for name, nodes in cursor.captures(self.tree.root_node).items()
+            for node in nodes
+            if node.start_byte <= last and node.end_byte >= first
+        }
+        return [
+            Node(self.to_offset(left), self.to_offset(-right), name)
+            for left, right, name in sorted(found)
+        ]
+
+    def leaf(self, offset: int) -> Node | None:
+        """Return the smallest node that starts at or covers the code point at ``offset``."""
+        if self.tree is None:
+            return None
+        byte = self.to_byte(offset)
+        node = self.tree.root_node.descendant_for_byte_range(byte, byte)
+        if node is None:
+            return None
+        return Node(
+            self.to_offset(node.start_byte), self.to_offset(node.end_byte), node.type
+        )
+
+    def ancestors(self, start: int, end: int) -> list[tree_sitter.Node]:
+        """Return the nodes that cover ``[start, end)``, innermost first."""
+        if self.tree is None:
+            return []
+        root = self.tree.root_node
+        first, last = self.to_byte(start), self.to_byte(end)
+        found = root.descendant_for_byte_range(first, last)
+        path: list[tree_sitter.Node] = []
+        while found is not None:
+            path.append(found)
+            found = found.parent
+        return path
+
+    @cached_property
+    def broken(self) -> list[Node]:
+        """All ERROR and MISSING nodes, in the order of the text."""
+        if self.tree is None:
+            return []
+        return [
+            Node(
+                self.to_offset(node.start_byte),
+                self.to_offset(node.end_byte),
+                "MISSING" if node.is_missing else "ERROR",
+            )
+            for node in _broken(self.tree.root_node)
+        ]
+
+
+def parse(text: str, language: str, old: Parsed | None = None) -> Parsed:
+    """Parse a text; ``old``, an earlier state of the same document, makes it quick."""
+    if old is not None and old.text == text and old.name == language:
+        return old
+    data = _encode(text)
+    known = find_language(language)
+    if known is None or len(data) > MAX_BYTES:
+        return Parsed(text, language, data, None)
+    before = None
+    if old is not None and old.tree is not None and old.name == language:
+        before = _edited(old.tree, old.data, data)
+    return Parsed(text, language, data, _parse(known, data, before))
+
+
+def replace(parsed: Parsed, start: int, end: int, text: str) -> Parsed:
+    """Return the document with ``[start, end)`` replaced by ``text``."""
+    whole = parsed.text[:start] + text + parsed.text[end:]
+    return parse(whole, parsed.name, parsed)
+
+
+def _encode(text: str) -> bytes:
+    # Lone surrogates come out of JSON now and then; they are text like any other.
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _parse(
+    language: Language, data: bytes, old: tree_sitter.Tree | None
+) -> tree_sitter.Tree | None:
+    parser = tree_sitter.Parser(_grammar(language))
+    deadline = time.monotonic() + MAX_SECONDS
+
+    def read(byte: int, _: object) -> bytes:
+        return data[byte : byte + 4096]
+
+    def late(_offset: int, _has_error: bool) -> bool:
+        return time.monotonic() > deadline
+
+    try:
+        if old is None:
+            return parser.parse(read, encoding="utf8", progress_callback=late)
+        return parser.parse(read, old, encoding="utf8", progress_callback=late)
+    except ValueError:
+        return None
+
+
+def _edited(tree: tree_sitter.Tree, old: bytes, new: bytes) -> tree_sitter.Tree:
+    """Return a copy of the tree that knows which bytes were replaced."""
+    start = _common(old, new)
+    room = min(len(old), len(new)) - start
+    tail = _common(old[::-1][:room], new[::-1][:room])
+    old_end, new_end = len(old) - tail, len(new) - tail
+    copy = tree.copy()
+    copy.edit(
+        start,
+        old_end,
+        new_end,
+        _point(old, start),
+        _point(old, old_end),
+        _point(new, new_end),
+    )
+    return copy
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """Return the length of the common head, by halves: comparing slices is fast."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _point(data: bytes, byte: int) -> tuple[int, int]:
+    line_start = data.rfind(b"\n", 0, byte) + 1
+    return data.count(b"\n", 0, byte), byte - line_start
+
+
+def _broken(root: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    # Broken trees can be deeper than Python's stack, so this keeps its own.
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            yield node
+        if node.has_error:
+            waiting.extend(reversed(node.children))
+
+
+@lru_cache
+def _grammar(language: Language) -> tree_sitter.Language:
+    module = importlib.import_module(language.module)
+    return tree_sitter.Language(getattr(module, language.function)())
+
+
+@lru_cache
+def _query(language: Language, purpose: str) -> tree_sitter.Query | None:
+    text = query_text(language, purpose)
+    return tree_sitter.Query(_grammar(language), text) if text.strip() else None

@@ -1,0 +1,191 @@
+"""The rules that judge a text for a span, each a pure function of strings.
+
+``written`` is what a filler wrote after the ``given`` text, with LF at its line ends. A
+rule returns what is to stay of it, unchanged if the rule has nothing to say.
+"""
+
+import re
+from collections.abc import Sequence
+
+from .lines import is_blank, lead, width
+
+# Control tokens of the families of models that fill code, as text. None of them is a
+# word of a programming language; a document that spells one may have it in a fill.
+_CONTROL = re.compile(
+    r"<\|\w+\|>|<\|[\w ]+\|>|<｜[^｜>\n]{1,40}｜>|<(?:fim|file)_\w+>|<EOT>|\[MASK\]"
+)
+_ALNUM = 3  # letters and digits that make a line worth comparing
+
+
+def cut_control(written: str, document: str) -> str:
+    """End the text where a control token is spelled out."""
+    for match in _CONTROL.finditer(written):
+        if match[0] not in document:
+            return written[: match.start()]
+    return written
+
+
+def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
+    """Drop a copy of what was typed on the line, or of the lines above (nearest last)."""
+    typed = given.strip()
+    head = written.lstrip()
+    if _weight(typed) >= _ALNUM and len(typed) >= 4 and head.startswith(typed):
+        return head[len(typed) :] if given[-1:].strip() else head[len(typed) :].lstrip()
+    lines = written.split("\n")
+    bodies = [line.strip() for line in lines]
+    for n_lines in range(min(len(lines) - 1, len(above)), 1, -1):
+        copied = [line.strip() for line in above[-n_lines:]]
+        if bodies[:n_lines] == copied and _weight("".join(copied)) >= 4 * _ALNUM:
+            kept = "\n".join(lines[n_lines:])
+            if not is_blank(kept):
+                return kept.lstrip(" \t") if given else kept
+    return written
+
+
+def drop_suffix_echo(written: str, suffix: str) -> str:
+    """Drop a tail that is a copy of what follows, from the first such place on."""
+    for start in _echo_starts(written):
+        tail = written[start:]
+        if is_blank(written[:start]) or not _echoes(tail, suffix):
+            continue
+        return written[:start]
+    return written
+
+
+def _echo_starts(written: str) -> list[int]:
+    """Return the line ends of the text, and the starts of words in its last lines."""
+    ends = [match.start() for match in re.finditer(r"\n", written)]
+    return sorted({*ends, *(m.start() for m in re.finditer(r"\b|(?=\W)", written))})
+
+
+def _echoes(tail: str, suffix: str) -> bool:
+    """Tell whether a tail says what the suffix says, and enough of it to be no chance."""
+    if tail.startswith("\n"):
+        following = suffix[suffix.find("\n") :] if "\n" in suffix else ""
+        return _copies(_lines(tail), _lines(following), whole_first=True)
+    rest = suffix.split("\n", 1)[0].rstrip()
+    if len(rest) < 2 or not tail.startswith(rest):
+        return False
+    after = tail[len(rest) :]
+    if is_blank(after):
+        return _weight(rest) >= _ALNUM or len(rest) >= 4
+    if not after.startswith("\n"):
+        return False
+    return _copies(_lines(after), _lines(suffix[len(rest) :]), whole_first=False)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.split("\n") if not is_blank(line)]
+
+
+def _copies(written: list[str], following: list[str], *, whole_first: bool) -> bool:
+    """Tell whether the lines written are the first that follow, the last maybe cut."""
+    if not written or len(written) > len(following):
+        return False
+    *whole, last = written
+    if whole != following[: len(whole)]:
+        return False
+    if whole_first and not whole and last != following[0]:
+        return False
+    if not following[len(whole)].startswith(last):
+        return False
+    return _weight("".join(written)) >= _ALNUM or not whole_first
+
+
+def drop_repeats(written: str) -> str:
+    """Keep the first of the same lines written again and again at the end of a text."""
+    lines = written.split("\n")
+    n_lines = len(lines)
+    for period in range(1, n_lines // 2 + 1):
+        start = n_lines - period
+        while (
+            start > 0 and lines[start - 1].strip() == lines[start - 1 + period].strip()
+        ):
+            start -= 1
+        block = lines[start : start + period]
+        repeated = n_lines - start - period
+        if repeated >= period and _weight("".join(block)) >= _ALNUM:
+            return "\n".join(lines[: start + period])
+    return written
+
+
+def trim_end(written: str, suffix: str) -> str:
+    """Drop white space at the end that the suffix has already or that pads."""
+    if suffix and not suffix.startswith("\n"):
+        return written if not _is_padded(written) else written.rstrip() + "\n"
+    kept = written.rstrip()
+    breaks = written[len(kept) :].count("\n")
+    if not suffix:
+        return kept + "\n" * min(breaks, 1)
+    # The suffix has the line's own end; one blank line more may be meant, many are not.
+    blank_follows = bool(re.match(r"\n[ \t]*\n", suffix))
+    return kept + ("\n" if breaks == 2 and not blank_follows else "")
+
+
+def _is_padded(written: str) -> bool:
+    return len(re.findall(r"\n", written[len(written.rstrip()) :])) > 2
+
+
+def set_first_line(written: str, given: str, expected: str, low: int, high: int) -> str:
+    """Set the indentation of the first line on a blank line right.
+
+    ``expected`` is what it should be, ``low`` and ``high`` the columns that are in order.
+    """
+    if not is_blank(given) or "\n" in written[: len(written) - len(written.lstrip())]:
+        return written
+    first = lead(written)
+    if given:
+        if not first or width(given + first) == width(expected):
+            return written
+        return written[len(first) :]
+    if low <= width(first) <= high:
+        return written
+    others = [width(line) for line in written.split("\n")[1:] if not is_blank(line)]
+    if width(first) < width(expected) and others and min(others) >= width(expected):
+        return expected + written[len(first) :]
+    return shift(written, first, expected)
+
+
+def shift(written: str, old: str, new: str) -> str:
+    """Move lines that start with the indentation ``old`` to ``new``."""
+    return "\n".join(
+        new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
+        for line in written.split("\n")
+    )
+
+
+def set_indent_style(written: str, step: str, document: str) -> str:
+    """Write the indentation of later lines as the file does, in tabs or in spaces."""
+    head, *lines = written.split("\n")
+    indented = [line for line in lines if lead(line) and not is_blank(line)]
+    tabs = step == "\t"
+    foreign = " " if tabs else "\t"
+    if not indented or any(not lead(line).startswith(foreign) for line in indented):
+        return written
+    if re.search(rf"^{foreign}{{{2 if tabs else 1}}}", document, re.MULTILINE):
+        return written  # The file has both.
+    own = _step_of([width(line) for line in indented]) if tabs else 8
+    return "\n".join([head, *(_restyle(line, own, step) for line in lines)])
+
+
+def _restyle(line: str, columns: int, step: str) -> str:
+    if is_blank(line):
+        return line
+    steps, left = divmod(width(line), columns)
+    return step * steps + " " * left + line[len(lead(line)) :]
+
+
+def _step_of(widths: list[int]) -> int:
+    for columns in (4, 2, 3, 8):
+        if all(value % columns == 0 for value in widths):
+            return columns
+    return 4
+
+
+def set_line_ends(text: str, line_break: str) -> str:
+    """Write LF line ends as the file does."""
+    return text.replace("\n", line_break)
+
+
+def _weight(text: str) -> int:
+    return sum(map(str.isalnum, text))

@@ -1,0 +1,251 @@
+"""When a span is full: where a construct ends in a text that is still being written.
+
+A model ends nearly every fill itself. These rules are the net below it: they never end a
+text that may still be right, and always end one that has left its construct: before a
+bracket that is already there, where the indentation falls below the block, where the
+lines that follow the span begin again.
+"""
+
+import re
+from typing import NamedTuple
+
+from niello.grammars.catalogue import Language
+
+from .canvas import StopRule
+from .frame import Frame, find_frames
+from .lexis import PAIRS, Token, literal_end, tokens
+from .lines import (
+    is_blank,
+    line_end,
+    line_start,
+    lines_after,
+    lines_before,
+    to_line_feeds,
+    width,
+)
+from .parse import Node, Parsed
+from .span import Span, enclosing, opens
+
+_MANY = 4  # lines after the span that a fill is compared with
+_HEADS = re.compile(r"[.?:+\-*/%&|^=<>,)\]}{]")
+
+
+class Place(NamedTuple):
+    """What the rules know of a span: its language, brackets, margins and neighbours."""
+
+    span: Span
+    n_given: int  # length of the text typed, at the start of every text judged
+    language: Language | None
+    frames: tuple[Frame, ...]
+    rest: str  # what follows the span on its last line
+    following: tuple[str, ...]  # the next lines with text in them
+    last: bool  # ``following`` is all there is
+    floor: int  # columns: a line indented less has left the block
+    lexed_from: int  # where code starts in the text, after a string the line starts in
+
+
+def stop_rule(parsed: Parsed, span: Span, n_given: int) -> StopRule:
+    """Return the rule that tells where a text for the span is full."""
+    if span.kind in ("string", "comment"):
+        node = enclosing(parsed, span.end, (span.kind,))
+        if node is not None and _is_closed(parsed, span, node):
+            return _literal_rule(parsed, span, n_given, node)
+    place = find_place(parsed, span, n_given)
+
+    def stop(text: str) -> int | None:
+        return code_end(place, to_line_feeds(text))
+
+    return stop
+
+
+def find_place(parsed: Parsed, span: Span, n_given: int) -> Place:
+    """Gather what the rules need to know of a span's surroundings."""
+    text = parsed.text
+    cursor = span.start + n_given
+    rest = text[span.end : line_end(text, span.end)]
+    below = [line.rstrip() for line, _ in zip(lines_after(text, span.end), range(40))]
+    following = [line for line in below if line]
+    return Place(
+        span,
+        n_given,
+        parsed.language,
+        tuple(find_frames(parsed, cursor, span.end)),
+        rest,
+        tuple(following[:_MANY]),
+        len(following) < _MANY,
+        _floor(parsed, span, cursor),
+        _code_start(parsed, span),
+    )
+
+
+def code_end(place: Place, text: str) -> int | None:
+    """Return where the code of a span ends in ``text``, None while it goes on."""
+    inner: list[str] = []
+    outer = list(place.frames)
+    for token in tokens(text, place.language, place.lexed_from):
+        if token.end <= place.n_given:
+            continue
+        if token.kind == "open":
+            inner.append(PAIRS[token.text])
+        elif token.kind == "close":
+            if token.text in inner:
+                del inner[len(inner) - inner[::-1].index(token.text) - 1 :]
+            elif inner or not outer or outer[-1].closer != token.text:
+                if not _is_case_label(place, text, token):
+                    return token.start
+            elif outer.pop().given:
+                return token.start
+        elif inner:
+            continue
+        elif token.kind == "end":
+            if place.span.kind == "line" and place.rest.startswith(token.text):
+                return token.start
+        elif token.kind == "newline":
+            flows = bool(outer) and outer[-1].flows
+            if repeats_following(place, text, token.start):
+                return token.start
+            if not flows and _ends_at(place, outer, text, token):
+                return token.start
+    return None
+
+
+def _ends_at(place: Place, outer: list[Frame], text: str, token: Token) -> bool:
+    """Tell whether the construct ends at a line end outside of all its own brackets."""
+    below = re.sub(r"\A(?:[ \t\f]*\n)+", "", text[token.end :])
+    if is_blank(below):
+        return False  # Nobody knows yet.
+    line = below.split("\n", 1)[0]
+    kind = place.span.kind
+    if kind in ("block", "list"):
+        return width(line) < min(place.floor, _first_width(text))
+    if kind == "body":
+        if len(outer) == len(place.frames) and place.frames and not _indents(place):
+            return False
+        return width(line) < place.floor
+    if place.rest.strip(" \t)]};,:"):
+        return False  # The fill joins what follows on the line; only its end tells.
+    if is_blank(text[place.n_given : token.start]):
+        return False
+    if width(line) > width(text) or text[: token.start].endswith("\\"):
+        return False
+    return not _continues(place, line, whole="\n" in below)
+
+
+def _continues(place: Place, line: str, whole: bool) -> bool:
+    """Tell whether a line that is not indented more goes on with the one above."""
+    language = place.language
+    line = line.strip()
+    if language is None or any(below.strip() == line for below in place.following[:1]):
+        return False
+    if language.layout == "brace" and _HEADS.match(line):
+        return True
+    word = re.match(r"\w+", line)
+    if word is None:
+        return False
+    if not whole and word.end() == len(line):  # The word may not be finished.
+        return any(known.startswith(word[0]) for known in language.continues)
+    return word[0] in language.continues
+
+
+def repeats_following(place: Place, text: str, position: int) -> bool:
+    """Tell whether the lines after ``position`` are the lines that follow the span."""
+    if is_blank(text[place.n_given : position]) or not place.following:
+        return False
+    written = [line.rstrip() for line in text[position + 1 :].split("\n")[:-1]]
+    written = [line for line in written if line]
+    needed = len(place.following) if place.last else 2
+    needed = min(needed, 2)
+    if tuple(written[:needed]) != place.following[:needed]:
+        return False
+    return sum(map(str.isalnum, "".join(written[:needed]))) >= 4 * needed
+
+
+def _indents(place: Place) -> bool:
+    return place.language is None or place.language.layout != "brace"
+
+
+def _first_width(text: str) -> int:
+    """Return the columns of a text's first line that is not blank."""
+    for line in text.split("\n"):
+        if not is_blank(line):
+            return width(line)
+    return 0
+
+
+def _is_case_label(place: Place, text: str, token: Token) -> bool:
+    """Tell whether a closing bracket ends a shell's case label."""
+    if place.language is None or token.text != ")" or not place.language.heredoc:
+        return False
+    line = text[text.rfind("\n", 0, token.start) + 1 : token.start]
+    return "esac" in place.language.continues and not re.search(r"[(\s]\S+\s", line)
+
+
+def _floor(parsed: Parsed, span: Span, cursor: int) -> int:
+    """Return the least indentation of lines inside the span, in columns."""
+    text = parsed.text
+    language = parsed.language
+    typed = text[line_start(text, span.start) : cursor]
+    if span.kind == "body":
+        return width(typed) + 1
+    if language is not None and language.layout == "brace":
+        return 0
+    if typed and is_blank(typed):
+        return width(typed)
+    above = next(
+        (line for line in lines_before(text, cursor) if not is_blank(line)), ""
+    )
+    below = next(
+        (line for line in lines_after(text, span.end) if not is_blank(line)), ""
+    )
+    if opens(above) and width(below) <= width(above):
+        return width(above) + 1
+    if language is None or parsed.tree is None:
+        return min(width(above), width(below)) if below else 0
+    header = _header(parsed, cursor)
+    return 0 if header is None else header + 1
+
+
+def _header(parsed: Parsed, cursor: int) -> int | None:
+    """Return the indentation of the definition that the line above belongs to."""
+    text = parsed.text
+    end = len(text[:cursor].rstrip())
+    word = parsed.language is not None and parsed.language.layout == "word"
+    names = ("definition", "block") if word else ("definition",)
+    found = None
+    for node in parsed.captures("spans", end, end):
+        inside = node.end >= cursor if word else node.end >= end
+        if node.name in names and node.start < line_start(text, cursor) and inside:
+            start = line_start(text, node.start)
+            found = width(text[start : line_end(text, start)])
+    return found
+
+
+def _code_start(parsed: Parsed, span: Span) -> int:
+    for node in parsed.captures("spans", span.start, span.start):
+        if node.name in ("string", "comment") and node.start < span.start < node.end:
+            return max(0, min(node.end, span.end) - span.start)
+    return 0
+
+
+def _is_closed(parsed: Parsed, span: Span, node: Node) -> bool:
+    closer, _ = literal_end(parsed.text[node.start : node.end], parsed.language)
+    return node.end - len(closer) >= span.end and parsed.text.endswith(
+        closer, span.end, node.end
+    )
+
+
+def _literal_rule(parsed: Parsed, span: Span, n_given: int, node: Node) -> StopRule:
+    """Return the rule for the rest of a string or a comment that is closed."""
+    closer, over_lines = literal_end(
+        parsed.text[node.start : node.end], parsed.language
+    )
+    skipped = rf"\\.|\$\{{[^}}]*\}}|(?!{re.escape(closer)})." if closer else "."
+    inside = re.compile(f"(?:{skipped})*", re.DOTALL)
+
+    def stop(text: str) -> int | None:
+        limit = len(text) if over_lines else (text + "\n").index("\n", n_given)
+        match = inside.match(text, n_given, limit)
+        end = match.end() if match else n_given
+        return end if end < len(text) else None
+
+    return stop
