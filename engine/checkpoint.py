@@ -4,7 +4,6 @@ Only plain data is taken: no pickles, no code. Files that are whole are kept whe
 fetch is interrupted, the one under way goes on where it stopped.
 """
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from niello.engine.download import (
     list_hub,
     part_of,
 )
-from niello.engine.modelfolder import check_folder, size_of
+from niello.engine.modelfolder import check_folder, put_in_place, size_of
 from niello.infill.errors import ModelError, RemoteError
 
 _SUFFIXES = (".json", ".safetensors", ".txt")
@@ -52,8 +51,7 @@ def fetch_checkpoint(
     write_sums(scratch, {file.name: file.digest for file in wanted if file.digest})
     check_folder(scratch, scratch / "checked.json.part")
     (scratch / "checked.json.part").unlink(missing_ok=True)
-    shutil.rmtree(folder, ignore_errors=True)
-    scratch.rename(folder)
+    put_in_place(scratch, folder)
 
 
 def _take(

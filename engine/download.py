@@ -131,7 +131,7 @@ def _request_rest(hub_id: str, wanted: Wanted, part: Path, progress: Progress) -
         resumed = response.status_code == 206
         have = have if resumed else 0
         with part.open("ab" if resumed else "wb") as file:
-            for chunk in response.iter_bytes(_CHUNK):
+            for chunk in response.iter_bytes():
                 file.write(chunk)
                 have += len(chunk)
                 progress("Downloading", have, wanted.n_bytes)

@@ -7,6 +7,7 @@ files were found good is remembered, so that a later start reads no gigabyte twi
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +34,16 @@ def verify_folder(folder: Path, memory: Path, progress: Hashed) -> None:
         _check(folder, good, progress)
     finally:
         _remember(memory, good)
+
+
+def put_in_place(scratch: Path, folder: Path) -> None:
+    """Give a finished folder its name; one of that name before it goes last."""
+    old = scratch.with_name(scratch.name + ".part")
+    shutil.rmtree(old, ignore_errors=True)
+    if folder.exists():
+        folder.rename(old)
+    scratch.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def made_from(folder: Path) -> Digests | None:
@@ -87,7 +98,7 @@ def _check(folder: Path, good: dict[str, list[object]], progress: Hashed) -> Non
 
 
 def _after(before: int, total: int, progress: Hashed) -> Callable[[int], None]:
-    return lambda done: progress("Checking", before + done, total)
+    return lambda done: progress("Verifying", before + done, total)
 
 
 def _check_weights(folder: Path) -> None:

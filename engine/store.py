@@ -30,6 +30,7 @@ from niello.engine.known import KNOWN, KnownModel
 from niello.engine.modelfolder import (
     check_folder,
     made_from,
+    put_in_place,
     size_of,
     title_of,
     verify_folder,
@@ -61,12 +62,16 @@ class Store:
     """The models of this machine, below one folder."""
 
     def __init__(
-        self, root: Path | None = None, known: Mapping[str, KnownModel] = KNOWN
+        self,
+        root: Path | None = None,
+        known: Mapping[str, KnownModel] = KNOWN,
+        adapters: Path | None = None,
     ) -> None:
         """Use `root`, or NIELLO_HOME, or the platform's cache folder."""
         home = os.environ.get("NIELLO_HOME")
         self.root = root or (Path(home) if home else user_cache_path("niello"))
         self._known = known
+        self._adapters = adapters or Path(str(files("niello.engine") / "weights"))
 
     def path(self, name: str) -> Path:
         """Return a model's folder after checking it; look nothing up anywhere.
@@ -80,7 +85,7 @@ class Store:
         with self._disk_errors():
             check_folder(folder, self._memory)
         known = self._known.get(name)
-        if known and made_from(folder) != _wanted_from(known):
+        if known and made_from(folder) != self._wanted_from(known):
             if not self._source(known).is_file():
                 raise ModelError(
                     f"the model {name} was made for another version of Niello; "
@@ -123,7 +128,7 @@ class Store:
     def list(self) -> Sequence[ModelInfo]:
         """Return the known models and all others that are here."""
         own = sorted(
-            path.name.removesuffix(".part").replace("--", "/", 1)
+            path.name.split(".part")[0].replace("--", "/", 1)
             for path in self._models.glob("*")
         )
         return [self._info(name) for name in dict.fromkeys([*self._known, *own])]
@@ -178,13 +183,12 @@ class Store:
         try:
             convert(
                 self._source(known),
-                _adapter(known),
+                self._adapters / known.adapter,
                 scratch,
-                _wanted_from(known),
+                self._wanted_from(known),
                 lambda done, total: progress("Converting", done, total),
             )
-            shutil.rmtree(folder, ignore_errors=True)
-            scratch.rename(folder)
+            put_in_place(scratch, folder)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
@@ -207,10 +211,19 @@ class Store:
     def _source(self, known: KnownModel) -> Path:
         return self.root / "sources" / known.file
 
+    def _wanted_from(self, known: KnownModel) -> Digests:
+        adapter = file_digest(self._adapters / known.adapter)
+        return Digests(known.digest, adapter, FORMAT)
+
     def _missing(self, name: str) -> ModelError:
         if name in self._known or _HUB_ID.fullmatch(name):
             return ModelError(
                 f"the model {name} is not here; fetch it: niello models pull {name}"
+            )
+        if Path(name).is_file():
+            return ModelError(
+                f"{name} is a file; if it is that of the model default, take it with: "
+                f"niello models pull default --from {name}"
             )
         return ModelError(
             f"there is no model or folder {name}; name one of "
@@ -226,7 +239,7 @@ class Store:
             say(f"{error}")
             return False
         known = self._known.get(name)
-        return known is None or made_from(folder) == _wanted_from(known)
+        return known is None or made_from(folder) == self._wanted_from(known)
 
     def _traces(self, name: str, folder: Path) -> Sequence[Path]:
         paths = [folder, part_of(folder)]
@@ -289,11 +302,3 @@ class Store:
                 free = shutil.disk_usage(self.root).free
                 advice = f"{free} bytes are free in {self.root}; make room, {advice}"
             raise ModelError(f"{where}: {error.strerror}; {advice}") from None
-
-
-def _adapter(known: KnownModel) -> Path:
-    return Path(str(files("niello.engine") / "weights" / known.adapter))
-
-
-def _wanted_from(known: KnownModel) -> Digests:
-    return Digests(known.digest, file_digest(_adapter(known)), FORMAT)

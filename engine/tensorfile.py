@@ -8,6 +8,7 @@ NumPy alone is enough here: weights are converted without importing torch.
 import hashlib
 import json
 import math
+import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -90,20 +91,26 @@ def read_tensor(path: Path, entry: Entry) -> Floats:
 def write_tensors(
     path: Path, tensors: Sequence[Planned], written: Callable[[int], None]
 ) -> str:
-    """Write tensors a few rows at a time and return the file's SHA-256 digest."""
-    digest = hashlib.sha256()
+    """Write tensors a few rows at a time and return the file's SHA-256 digest.
+
+    `written` is told the bytes of tensors so far.
+    """
+    header = _header(tensors)
+    digest = hashlib.sha256(header)
     n_written = 0
     with path.open("wb") as file:
+        file.write(header)
         for part in _parts(tensors):
             file.write(part)
             digest.update(part)
             n_written += len(part)
             written(n_written)
+        file.flush()
+        os.fsync(file.fileno())
     return digest.hexdigest()
 
 
 def _parts(tensors: Sequence[Planned]) -> Iterator[bytes]:
-    yield _header(tensors)
     for tensor in tensors:
         n_rows = tensor.shape[0]
         step = max(1, _CHUNK_VALUES // math.prod(tensor.shape[1:]))
