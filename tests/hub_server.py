@@ -4,7 +4,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -16,6 +16,8 @@ class Hub:
         self.asked: list[tuple[str, str | None, str | None]] = []
         self.cut_after: list[int] = []
         self.knows_range = True
+        self.pause_after: int | None = None
+        self.go_on = threading.Event()
         self.endpoint = ""
 
     def listing(self) -> bytes:
@@ -45,6 +47,7 @@ def running(files: Mapping[str, bytes]) -> Iterator[Hub]:
     try:
         yield hub
     finally:
+        hub.go_on.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -76,7 +79,12 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             if status in (200, 206) and hub.cut_after:
                 content = content[: hub.cut_after.pop(0)]
                 self.close_connection = True
-            self.wfile.write(content)
+            if hub.pause_after and len(content) > hub.pause_after:
+                self.wfile.write(content[: hub.pause_after])
+                hub.go_on.wait(60)
+                content = content[hub.pause_after :]
+            with suppress(ConnectionError):
+                self.wfile.write(content)
 
         def log_message(self, format: str, *arguments: object) -> None:
             pass
