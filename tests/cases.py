@@ -97,7 +97,9 @@ def find_cases(folder: Path) -> list[Path]:
 def load_case(original: Path, scratch: Path) -> Case:
     """Copy a case folder below ``scratch``, run its ``setup.sh`` and read it."""
     folder = scratch / original.name
-    shutil.copytree(original, folder, symlinks=True)
+    # The store of cases may be read-only; only ``setup.sh`` makes a file so.
+    shutil.copytree(original, folder, symlinks=True, copy_function=shutil.copyfile)
+    folder.chmod(0o755)
     if (folder / "setup.sh").exists():
         subprocess.run(["sh", "setup.sh"], cwd=folder, check=True, timeout=60)
     table = tomllib.loads((folder / "case.toml").read_text("utf-8"))
