@@ -1,0 +1,249 @@
+"""`niello refactor` and `niello apply`: the command line of batch refactoring.
+
+Imports what a command needs when it runs, so that `niello --help` stays quick.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from niello.infill.canvas import Filler
+from niello.infill.errors import NielloError, SettingsError
+
+if TYPE_CHECKING:
+    from .desk import Desk, Manner
+    from .options import RefactorOptions
+
+_EXAMPLES = """\
+examples:
+  niello refactor src --pattern 'requests.get($URL)' \\
+      --rewrite 'requests.get($URL, timeout=⟦⟧)'
+  niello refactor src --select function.inner --name '^test_' --list
+  niello refactor src --recipe write-docstrings -i
+
+exit status: 0 nothing to do or all written, 1 there are changes to write,
+             2 an error, 3 some targets failed their gates
+"""
+
+
+def add_parser(
+    subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> None:
+    """Add `refactor` and `apply` to the commands of niello."""
+    refactor = subparsers.add_parser(
+        "refactor",
+        help="search and replace by structure; the model fills the holes",
+        description="Find places by structure and let the model write there. Shows a "
+        "diff and writes nothing unless told to.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_targets(refactor)
+    _add_files(refactor)
+    _add_gates(refactor)
+    _add_manner(refactor)
+    refactor.set_defaults(run=run_refactor)
+    apply = subparsers.add_parser(
+        "apply",
+        help="write what an earlier niello refactor showed",
+        description="Write what an earlier run planned, exactly as it was shown.",
+    )
+    apply.add_argument("name", nargs="?", metavar="RUN", help="default: the newest run")
+    apply.add_argument("--list", action="store_true", help="list the runs kept")
+    apply.add_argument("--allow-dirty", action="store_true", help=_DIRTY)
+    apply.add_argument("--verify-cmd", metavar="CMD", help=_VERIFY)
+    apply.add_argument("--json", action="store_true", help="print events as JSON lines")
+    apply.add_argument("--report", type=Path, metavar="FILE.html")
+    apply.set_defaults(run=run_apply)
+
+
+_DIRTY = "also write files with uncommitted changes"
+_VERIFY = "shell command that must succeed; files it fails with are rolled back"
+
+
+def _add_targets(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="default: this folder")
+    group = parser.add_argument_group("where to write (one of these)")
+    group.add_argument("--pattern", help="code with metavariables, as in ast-grep")
+    group.add_argument("--query", help="tree-sitter query; @fill is replaced")
+    group.add_argument("--query-file", metavar="FILE")
+    group.add_argument("--select", metavar="OBJECT", help="such as function.inner")
+    group.add_argument(
+        "--marker", action="store_true", help="# FILL, TODO: fill, ⟦⟧ ..."
+    )
+    group.add_argument(
+        "--marker-text", action="append", default=[], metavar="TEXT", help="your own"
+    )
+    group.add_argument("--at", action="append", default=[], metavar="PATH:L:C-L:C")
+    group.add_argument(
+        "--recipe", metavar="NAME|FILE.toml", help="default: ./niello.refactor.toml"
+    )
+    group.add_argument(
+        "--recipes", action="store_true", help="list the shipped recipes"
+    )
+    group = parser.add_argument_group("what to write")
+    group.add_argument(
+        "--rewrite",
+        default="",
+        metavar="TEMPLATE",
+        help="fixed text with $METAVARIABLES and holes, ⟦⟧ or ⟦name⟧; "
+        "default: one hole in place of the target",
+    )
+    group.add_argument(
+        "--name", default="", metavar="REGEX", help="only targets so named"
+    )
+    group.add_argument(
+        "--unless", default="", metavar="REGEX", help="not if it has this"
+    )
+    group.add_argument("--limit", type=int, metavar="N", help="at most N targets")
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("files")
+    group.add_argument("--glob", action="append", default=[], metavar="GLOB")
+    group.add_argument("--lang", action="append", default=[], metavar="LANGUAGE")
+    group.add_argument("--no-ignore", action="store_true", help="ignored files as well")
+    group.add_argument("--hidden", action="store_true", help="hidden files as well")
+    group.add_argument("--max-bytes", type=int, default=1_000_000, metavar="N")
+
+
+def _add_gates(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("model and gates")
+    group.add_argument("--model", default="default", metavar="NAME|PATH")
+    group.add_argument("--seed", type=int, default=0, metavar="N")
+    group.add_argument("--jobs", type=int, metavar="N", help="width of a batch")
+    group.add_argument(
+        "--room", type=int, default=256, metavar="N", help="tokens a hole"
+    )
+    group.add_argument("--max-tries", type=int, metavar="N", help="default: 3")
+    group.add_argument("--min-confidence", type=float, metavar="P", help="0 to 1")
+    group.add_argument("--verify-cmd", metavar="CMD", help=_VERIFY)
+
+
+def _add_manner(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to do")
+    group.add_argument("--list", action="store_true", help="print the targets only")
+    group.add_argument("--write", action="store_true", help="write the changes")
+    group.add_argument("-i", "--interactive", action="store_true", help="ask for each")
+    group.add_argument("--json", action="store_true", help="print events as JSON lines")
+    group.add_argument("--report", type=Path, metavar="FILE.html")
+    group.add_argument("--resume", metavar="RUN", help="go on with a run, or `last`")
+    group.add_argument("--allow-dirty", action="store_true", help=_DIRTY)
+    group.add_argument("--no-progress", action="store_true")
+
+
+def run_refactor(
+    arguments: argparse.Namespace, load: Callable[[str], Filler] | None = None
+) -> int:
+    """Run `niello refactor`; ``load`` stands in for the engine in tests."""
+    from . import listing, run
+    from .recipe import shipped_recipes
+
+    desk = _desk(progress=not arguments.no_progress)
+    manner = _manner(arguments)
+    load = load or _load_engine
+    if arguments.recipes:
+        for recipe in shipped_recipes():
+            desk.out.write(f"{recipe.name:20} {recipe.about}\n")
+        return 0
+
+    def work() -> int:
+        if manner.interactive and manner.json:
+            raise SettingsError("-i and --json do not go together")
+        if arguments.resume is not None:
+            name = None if arguments.resume == "last" else str(arguments.resume)
+            return run.resume(name, manner, desk, load)
+        options = _options(arguments)
+        if arguments.list:
+            return listing.list_targets(options, manner, desk)
+        return run.refactor(options, manner, desk, load)
+
+    return _guarded(work)
+
+
+def run_apply(arguments: argparse.Namespace) -> int:
+    """Run `niello apply`."""
+    from . import journal, run
+    from .desk import Manner
+
+    desk = _desk(progress=False)
+    manner = Manner(
+        write=True,
+        json=arguments.json,
+        report=arguments.report,
+        allow_dirty=arguments.allow_dirty,
+    )
+
+    def work() -> int:
+        if arguments.list:
+            for path in sorted(journal.runs_folder().glob("*.jsonl")):
+                first = next(journal.read_events(path), {})
+                desk.out.write(f"{path.stem}  {first.get('root', '')}\n")
+            return 0
+        path = journal.find_journal(arguments.name)
+        return run.apply_run(path, manner, desk, verify_cmd=arguments.verify_cmd)
+
+    return _guarded(work)
+
+
+def _guarded(work: Callable[[], int]) -> int:
+    """Turn what went wrong into one line and a status."""
+    try:
+        return work()
+    except NielloError as error:
+        print(f"niello: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader, a pager perhaps, has seen enough; nothing may be flushed to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _load_engine(model: str) -> Filler:
+    from niello.engine.engine import Engine
+
+    return Engine.load(model)
+
+
+def _options(arguments: argparse.Namespace) -> "RefactorOptions":
+    from dataclasses import fields
+
+    from .options import RefactorOptions
+
+    given = vars(arguments)
+    return RefactorOptions(**{f.name: given[f.name] for f in fields(RefactorOptions)})
+
+
+def _manner(arguments: argparse.Namespace) -> "Manner":
+    from .desk import Manner
+
+    return Manner(
+        write=arguments.write,
+        interactive=arguments.interactive,
+        json=arguments.json,
+        report=arguments.report,
+        allow_dirty=arguments.allow_dirty,
+    )
+
+
+def _desk(*, progress: bool) -> "Desk":
+    """Return the user's terminal; colours only where they are wanted."""
+    from .desk import Desk
+    from .report import ANSI, Colours
+
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets its number, not a traceback.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return Desk(
+        out=sys.stdout,
+        err=sys.stderr,
+        answers=sys.stdin,
+        colours=ANSI if coloured else Colours(),
+        progress=progress and sys.stderr.isatty(),
+    )

@@ -1,0 +1,184 @@
+"""From targets to outcomes: canvases filled in batches, judged, and tried again.
+
+The width of a batch changes how fast a run is, never which texts it may choose from:
+every try of every target has its own seed.
+"""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from niello.infill.canvas import Draws, Fill, Filler, never
+from niello.infill.errors import CanvasError
+from niello.infill.parse import Parsed
+
+from .gates import Judged, judge
+from .holes import Hole, draw_hole
+from .pace import Pace
+from .recipe import HoleRule, Step
+from .targets import Target
+
+_RETRY_TEMPERATURE = 0.7
+
+
+class FillOptions(NamedTuple):
+    """What a user may choose about filling; part of what a run is known by."""
+
+    max_tries: int = 3
+    min_confidence: float = 0.0  # geometric mean of the tokens' probabilities, 0 to 1
+    seed: int = 0
+    room: int = 256  # most tokens a hole
+
+
+class Job(NamedTuple):
+    """One target of one step in the text as the step found it."""
+
+    parsed: Parsed
+    target: Target
+    step: Step
+
+
+class Outcome(NamedTuple):
+    """How a target ended; ``gate`` names what refused its text, if anything."""
+
+    gate: str
+    text: str
+    confidence: float  # as in FillOptions.min_confidence
+    tries: int
+    seconds: float
+    n_tokens: int
+
+
+class _Try:
+    """The fills of one job's holes, growing hole by hole."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.fills: dict[int, str] = {}
+        self.log_probability = 0.0
+        self.n_tokens = 0
+        self.seconds = 0.0
+        self.too_large = False
+
+    def add(self, number: int, text: str, fill: Fill, seconds: float) -> None:
+        """Take one text in; it is also that of later holes of the same name."""
+        template = self.job.target.template
+        for other in range(number, len(template.holes)):
+            if template.same_hole(other) == number:
+                self.fills[other] = text
+        self.log_probability += fill.confidence * max(1, fill.n_tokens)
+        self.n_tokens += max(1, fill.n_tokens)
+        self.seconds += seconds
+
+    def outcome(self, options: FillOptions, n_tries: int) -> Outcome:
+        confidence = math.exp(min(0.0, self.log_probability / max(1, self.n_tokens)))
+        if self.too_large:
+            judged = Judged("window", "")
+        else:
+            judged = judge(self.job.parsed, self.job.target, self.job.step, self.fills)
+        gate = judged.gate
+        if not gate and confidence < options.min_confidence:
+            gate = "confidence"
+        return Outcome(
+            gate, judged.text, confidence, n_tries, self.seconds, self.n_tokens
+        )
+
+
+def fill_jobs(
+    jobs: Sequence[Job], filler: Filler, options: FillOptions, pace: Pace
+) -> Iterator[tuple[int, Outcome]]:
+    """Yield the outcome of each job by its number, as soon as it is settled."""
+    pending = list(range(len(jobs)))
+    spent = [0.0] * len(jobs)
+    for n_tries in range(1, options.max_tries + 1):
+        temperature = 0.0 if n_tries == 1 else _RETRY_TEMPERATURE
+        draws = Draws(1, temperature, options.seed + n_tries - 1)
+        tried = _run([jobs[number] for number in pending], filler, draws, options, pace)
+        failed = []
+        for number, attempt in zip(pending, tried, strict=True):
+            outcome = attempt.outcome(options, n_tries)
+            spent[number] += outcome.seconds
+            outcome = outcome._replace(seconds=spent[number])
+            last = n_tries == options.max_tries or outcome.gate in FINAL
+            if outcome.gate and not last:
+                failed.append(number)
+            else:
+                yield number, outcome
+        pending = failed
+
+
+FINAL = ("unchanged", "window")
+"""Ends that another try would not change."""
+
+
+def redraw(job: Job, filler: Filler, options: FillOptions, n: int) -> list[Outcome]:
+    """Return further candidates for a job that pass the gates, no two alike."""
+    found: dict[str, Outcome] = {}
+    for number in range(1, n + 1):
+        draws = Draws(1, _RETRY_TEMPERATURE, options.seed + 1000 * number)
+        [attempt] = _run([job], filler, draws, options, Pace(1))
+        outcome = attempt.outcome(options, number)
+        if not outcome.gate:
+            found.setdefault(outcome.text, outcome)
+    return list(found.values())
+
+
+def _run(
+    jobs: Sequence[Job],
+    filler: Filler,
+    draws: Draws,
+    options: FillOptions,
+    pace: Pace,
+) -> list[_Try]:
+    """Try every job once: all first holes, then all second holes, and so on."""
+    tries = [_Try(job) for job in jobs]
+    most_holes = max((len(job.target.template.holes) for job in jobs), default=0)
+    for hole in range(most_holes):
+        open_tries = [
+            attempt
+            for attempt in tries
+            if hole < len(attempt.job.target.template.holes)
+            and hole not in attempt.fills
+            and not attempt.too_large
+        ]
+        position = 0
+        while position < len(open_tries):
+            batch = open_tries[position : position + pace.width]
+            position += len(batch)
+            _fill_batch(batch, hole, filler, draws, options, pace)
+    return tries
+
+
+def _fill_batch(
+    batch: list[_Try],
+    hole: int,
+    filler: Filler,
+    draws: Draws,
+    options: FillOptions,
+    pace: Pace,
+) -> None:
+    holes = [_draw(attempt, hole, options.room) for attempt in batch]
+    canvases = [drawn.canvas for drawn in holes]
+    started = time.monotonic()
+    try:
+        rows = filler.fill(canvases, draws, never)
+    except CanvasError:
+        if len(batch) == 1:
+            batch[0].too_large = True
+            return
+        for attempt in batch:
+            _fill_batch([attempt], hole, filler, draws, options, pace)
+        return
+    seconds = time.monotonic() - started
+    pace.record(len(batch), sum(row[0].n_tokens for row in rows), seconds)
+    for attempt, drawn, row in zip(batch, holes, rows, strict=True):
+        text = drawn.judged(row[0].text) or ""
+        attempt.add(hole, text, row[0], seconds / len(batch))
+
+
+def _draw(attempt: _Try, number: int, room: int) -> Hole:
+    job = attempt.job
+    name = job.target.template.holes[number]
+    rule = job.step.holes.get(name, HoleRule())
+    return draw_hole(job.parsed, job.target, attempt.fills, number, rule.room or room)

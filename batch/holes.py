@@ -1,0 +1,117 @@
+"""One hole of one target as a canvas, and its judge.
+
+The hole is drawn in the document as it will be: with the template around it, the holes
+before it filled and those after it empty. So the rules for spans and the judge, which
+know nothing of templates, apply as they are.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from niello.grammars.catalogue import Language
+from niello.infill.canvas import Canvas, StopRule
+from niello.infill.judge import Judge
+from niello.infill.lexis import tokens
+from niello.infill.lines import line_end, line_start
+from niello.infill.parse import Parsed, replace
+from niello.infill.propose import Options, draw_canvas
+from niello.infill.span import Kind, Span, find_span
+from niello.infill.stop import stop_rule
+
+from .targets import Target
+from .template import WHOLE
+
+
+class Hole(NamedTuple):
+    """A canvas and what judges its text."""
+
+    canvas: Canvas
+    judge: Judge
+    is_block: bool
+
+    def judged(self, written: str) -> str | None:
+        """Return what may stand in the hole, None if nothing is left of it."""
+        judged = self.judge.judge(written)
+        if judged is None:
+            return None
+        text = judged.text[self.judge.n_given :]
+        # Templates and nodes bring the space around them.
+        return text.rstrip() if self.is_block else text.strip()
+
+
+def draw_hole(
+    parsed: Parsed, target: Target, fills: Mapping[int, str], number: int, room: int
+) -> Hole:
+    """Return the hole of that number, given the text of the holes before it."""
+    head = target.template.head(fills, number)
+    around = head + target.template.tail(fills, number)
+    drawn = replace(parsed, target.start, target.end, around)
+    at = target.start + len(head)
+    found = find_span(drawn, at)
+    is_block = target.template == WHOLE and _is_block(parsed, target)
+    span = found._replace(kind="block" if is_block else _inline(found))
+    n_given = at - span.start
+    stop = stop_rule(drawn, span, n_given)
+    if span.kind in ("line", "list"):
+        enders = _enders(drawn.text[at : line_end(drawn.text, at)], span)
+        stop = _ending_at(enders, stop, n_given, drawn.language)
+    canvas = draw_canvas(drawn, span, Options(room=room), n_given)._replace(stop=stop)
+    judge = Judge(drawn, span, n_given, stop)
+    if number == len(target.template.holes) - 1:
+        # With all holes filled the file must parse as well as it did before.
+        judge.allowed = min(judge.allowed, len(parsed.broken))
+    return Hole(canvas, judge, is_block)
+
+
+def _is_block(parsed: Parsed, target: Target) -> bool:
+    """Tell whether a target is made of statements, on lines of their own."""
+    text = parsed.text
+    before = text[line_start(text, target.start) : target.start]
+    if before.strip() or text[target.end : line_end(text, target.end)].strip():
+        return False
+    extent = (target.start, target.end)
+    return any(
+        node.name == "block" and (node.start, node.end) == extent
+        for node in parsed.captures("spans", *extent)
+    )
+
+
+def _inline(span: Span) -> Kind:
+    return "line" if span.kind in ("block", "body") else span.kind
+
+
+def _enders(rest: str, span: Span) -> str:
+    """Return the marks that, outside of brackets, are past the hole."""
+    next_mark = rest.lstrip()[:1]
+    commas = "," if span.kind == "list" else ""
+    return commas + (next_mark if next_mark in tuple(",;:=") else "")
+
+
+def _ending_at(
+    enders: str, stop: StopRule, n_given: int, language: Language | None
+) -> StopRule:
+    if not enders:
+        return stop
+    mark = re.compile(rf"(?<![<>=!:])[{re.escape(enders)}](?!=)")
+
+    def stop_at_mark(text: str) -> int | None:
+        limit = stop(text)
+        own = _first_outside(mark, text, n_given, language)
+        return min((end for end in (limit, own) if end is not None), default=None)
+
+    return stop_at_mark
+
+
+def _first_outside(
+    mark: re.Pattern[str], text: str, start: int, language: Language | None
+) -> int | None:
+    """Return where ``mark`` first stands outside of brackets, strings and comments."""
+    depth, position = 0, start
+    for token in tokens(text, language, start):
+        if depth == 0 and (found := mark.search(text, position, token.start)):
+            return found.start()
+        depth += {"open": 1, "close": -1}.get(token.kind, 0)
+        position = token.end
+    found = mark.search(text, position) if depth == 0 else None
+    return None if found is None else found.start()

@@ -1,0 +1,36 @@
+"""How many canvases go to the engine in one call.
+
+A wider batch is faster until the processor is full, which depends on the machine, the
+model and the lengths at hand; so the width is found by doubling while that pays.
+"""
+
+_WIDEST = 64
+_GAIN = 1.05  # what a doubling must bring to be kept
+
+
+class Pace:
+    """The width of the next batch, fixed or found from what past ones took."""
+
+    def __init__(self, fixed: int | None = None) -> None:
+        """Keep to ``fixed``; None finds the width, beginning with 4."""
+        self.width = fixed or 4
+        self._settled = fixed is not None
+        self._rates: dict[int, list[float]] = {}
+
+    def record(self, n_canvases: int, n_tokens: int, seconds: float) -> None:
+        """Learn from a batch that was filled."""
+        if self._settled or n_canvases < self.width or seconds <= 0:
+            return
+        rates = self._rates.setdefault(self.width, [])
+        rates.append((n_tokens or n_canvases) / seconds)
+        # The first call of a width may hold warm-up, so a second one is waited for.
+        if len(rates) < 3:
+            return
+        before = max(self._rates.get(self.width // 2, [0.0]))
+        if max(rates) < before * _GAIN:
+            self.width //= 2
+            self._settled = True
+        elif self.width == _WIDEST:
+            self._settled = True
+        else:
+            self.width *= 2

@@ -1,0 +1,66 @@
+"""Queries of a user's own: matches as code points, mistakes as messages."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import tree_sitter
+
+from niello.grammars.catalogue import find_language
+
+from .errors import SettingsError
+from .parse import Node, Parsed, _grammar
+
+Match = Mapping[str, Sequence[Node]]
+"""The nodes of one match by capture name, each list in the order of the text."""
+
+
+def matches(parsed: Parsed, source: str) -> list[Match]:
+    """Return a query's matches, in the order of the text; none without a tree."""
+    if parsed.tree is None:
+        return []
+    cursor = tree_sitter.QueryCursor(_compiled(parsed.name, source))
+    found: list[Match] = []
+    for _, captures in cursor.matches(parsed.tree.root_node):
+        found.append(
+            {
+                name: [
+                    Node(
+                        parsed.to_offset(node.start_byte),
+                        parsed.to_offset(node.end_byte),
+                        node.type,
+                    )
+                    for node in nodes
+                ]
+                for name, nodes in captures.items()
+            }
+        )
+    return sorted(found, key=_position)
+
+
+def check_query(language: str, source: str) -> None:
+    """Raise SettingsError, with the place, if a query does not fit a language."""
+    _compiled(language, source)
+
+
+def capture_names(language: str, source: str) -> frozenset[str]:
+    """Return the names a query captures."""
+    query = _compiled(language, source)
+    return frozenset(query.capture_name(n) for n in range(query.capture_count))
+
+
+@lru_cache(maxsize=64)
+def _compiled(name: str, source: str) -> tree_sitter.Query:
+    language = find_language(name)
+    if language is None:
+        raise SettingsError(f"no grammar for {name!r}")
+    try:
+        return tree_sitter.Query(_grammar(language), source)
+    except tree_sitter.QueryError as error:
+        raise SettingsError(f"the query does not fit {name}: {error}") from error
+
+
+def _position(match: Match) -> tuple[int, int]:
+    nodes = [node for nodes in match.values() for node in nodes]
+    if not nodes:
+        return (0, 0)
+    return (min(n.start for n in nodes), -max(n.end for n in nodes))
