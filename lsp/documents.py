@@ -6,7 +6,7 @@ opened with.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
 from lsprotocol import types as lsp_types
@@ -73,9 +73,18 @@ class Documents:
         """Return how many documents are open."""
         return len(self._documents)
 
+    def __iter__(self) -> Iterator[Document]:
+        """Go over the open documents."""
+        return iter(list(self._documents.values()))
+
     def find(self, uri: str) -> Document | None:
         """Return the open document of ``uri`` in any spelling."""
         return self._documents.get(uri) or self._documents.get(spelling(uri))
+
+    def is_current(self, snapshot: Snapshot) -> bool:
+        """Whether a document is still what it was when the snapshot was taken."""
+        document = self.find(snapshot.uri)
+        return document is not None and document.version == snapshot.version
 
     def open(self, item: lsp_types.TextDocumentItem) -> Document:
         """Take over a document; one that is open already is replaced."""
@@ -117,11 +126,15 @@ class Documents:
         ]
         return [each for each in changed if each is not None]
 
-    def close_notebook(self, params: lsp_types.DidCloseNotebookDocumentParams) -> None:
-        """Forget a notebook and its cells."""
+    def close_notebook(
+        self, params: lsp_types.DidCloseNotebookDocumentParams
+    ) -> list[str]:
+        """Forget a notebook and its cells, and return the cells' URIs."""
         cells = self._notebooks.pop(spelling(params.notebook_document.uri), [])
-        for uri in {*cells, *(each.uri for each in params.cell_text_documents)}:
+        closed = {*cells, *(each.uri for each in params.cell_text_documents)}
+        for uri in closed:
             self.close(uri)
+        return sorted(closed)
 
     def _apply(
         self,
@@ -160,3 +173,12 @@ def spelling(uri: str) -> str:
     if drive:
         path = f"///{drive[1].lower()}:/{path[drive.end() :]}"
     return f"file:{path}"
+
+
+def to_path(uri: str) -> str | None:
+    """Return the path that a ``file:`` URI names; None for other schemes."""
+    scheme, _, path = spelling(uri).partition(":")
+    if scheme != "file":
+        return None
+    drive = _DRIVE.match(path)
+    return path.lstrip("/") if drive else "/" + path.lstrip("/")

@@ -1,0 +1,41 @@
+"""Which documents are left alone, and why: switches, secrets, sizes."""
+
+from functools import lru_cache
+
+import pathspec
+
+from .documents import Document, spelling
+from .settings import Settings
+
+
+def refusal(document: Document, settings: Settings) -> str | None:
+    """Return why nothing is proposed in a document, or None if it is."""
+    if not settings.enabled:
+        return "switched off (setting enabled)"
+    if not settings.languages.get(document.language, True):
+        return f"switched off for {document.language} (setting languages)"
+    if _is_secret(document.uri, settings.disabled_globs):
+        return "this file may hold secrets (setting disabled_globs)"
+    if len(document.text) > settings.limits.file_kb * 1000:
+        return "the file is too large (setting limits.file_kb)"
+    return None
+
+
+def line_refusal(document: Document, line: int, settings: Settings) -> str | None:
+    """Return why nothing is proposed on a line, or None if it is."""
+    lines = document.lines
+    line = min(line, len(lines) - 1)
+    if lines.end(line, document.text) - lines.start(line) > settings.limits.line_chars:
+        return "the line is too long (setting limits.line_chars)"
+    return None
+
+
+@lru_cache(maxsize=256)
+def _is_secret(uri: str, globs: tuple[str, ...]) -> bool:
+    path = spelling(uri).partition(":")[2].lstrip("/")
+    return _spec(globs).match_file(path)
+
+
+@lru_cache(maxsize=8)
+def _spec(globs: tuple[str, ...]) -> pathspec.PathSpec[pathspec.Pattern]:
+    return pathspec.PathSpec.from_lines("gitwildmatch", globs)

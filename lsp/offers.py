@@ -1,0 +1,185 @@
+"""Candidates as texts to put at the cursor, remembered while the user types into them.
+
+An offer is answered again from memory as long as the document is what it was plus the
+beginning of the offered text; the model is not asked. What would be asked next, if the
+first text were accepted, is prepared while the engine is idle.
+"""
+
+import asyncio
+from collections import OrderedDict
+from typing import NamedTuple
+
+from niello.infill.canvas import Draws, Filler, StopFlag
+from niello.infill.propose import Candidate, Options, propose
+from niello.infill.snapshot import Snapshot
+
+from .documents import spelling
+from .holder import Holder
+from .jobs import Priority
+from .settings import Settings
+from .trees import Trees
+
+_OFFERS_KEPT = 4  # of one document
+_DOCUMENTS_KEPT = 8
+_CLOSERS = frozenset(")]}>\"'`")
+
+
+class Insert(NamedTuple):
+    """A text to put at the cursor, replacing ``replaced`` code points behind it."""
+
+    text: str
+    replaced: int
+    score: float  # mean log-probability of its tokens, nats
+
+
+class Offer(NamedTuple):
+    """What was drawn for one cursor in one text; no inserts if there was nothing."""
+
+    text: str
+    cursor: int
+    n_drawn: int
+    inserts: tuple[Insert, ...]
+
+
+class Offers:
+    """Asks for candidates, and remembers them."""
+
+    def __init__(self, holder: Holder, trees: Trees) -> None:
+        """Begin with an empty memory."""
+        self._holder = holder
+        self._trees = trees
+        self._kept: OrderedDict[str, list[Offer]] = OrderedDict()
+        self._ahead: dict[str, tuple[str, int, asyncio.Task[Offer | None]]] = {}
+
+    def recall(self, snapshot: Snapshot, cursor: int) -> Offer | None:
+        """Return what memory holds for ``cursor``, with what was typed cut off."""
+        for offer in reversed(self._kept.get(spelling(snapshot.uri), [])):
+            if found := typed_into(offer, snapshot.text, cursor):
+                return found
+        return None
+
+    async def ask(
+        self, snapshot: Snapshot, cursor: int, n_drawn: int, settings: Settings
+    ) -> Offer | None:
+        """Draw candidates at ``cursor``; None if somebody newer was asked instead."""
+        key = spelling(snapshot.uri)
+        text, at, task = self._ahead.get(key, ("", -1, None))
+        if task is not None and (at, text) == (cursor, snapshot.text) and n_drawn == 1:
+            # It is being drawn already. Cancelling this request leaves it going on.
+            offer = await asyncio.shield(task)
+            if offer is not None:
+                return offer
+        return await self._draw(
+            snapshot, cursor, n_drawn, settings, key, Priority.INTERACTIVE
+        )
+
+    def prepare(self, snapshot: Snapshot, offer: Offer, settings: Settings) -> None:
+        """Draw what would follow if the first text of ``offer`` were accepted."""
+        if not (settings.inline.ahead and offer.inserts):
+            return
+        first = offer.inserts[0]
+        head = offer.text[: offer.cursor] + first.text
+        text = head + offer.text[offer.cursor + first.replaced :]
+        then = snapshot._replace(text=text)
+        key = spelling(snapshot.uri)
+        if key in self._ahead or self.recall(then, len(head)) is not None:
+            return
+        drawing = self._draw(
+            then, len(head), 1, settings, f"{key} ahead", Priority.AHEAD
+        )
+        task = asyncio.ensure_future(drawing)
+        self._ahead[key] = (text, len(head), task)
+        task.add_done_callback(lambda _: self._ahead.pop(key, None))
+
+    def forget(self, uri: str | None = None) -> None:
+        """Drop what is remembered of one document or of all."""
+        if uri is None:
+            self._kept.clear()
+        else:
+            self._kept.pop(spelling(uri), None)
+
+    async def _draw(
+        self,
+        snapshot: Snapshot,
+        cursor: int,
+        n_drawn: int,
+        settings: Settings,
+        key: str,
+        priority: Priority,
+    ) -> Offer | None:
+        options = options_of(settings, n_drawn)
+
+        def work(filler: Filler, stop: StopFlag) -> list[Candidate]:
+            parsed = self._trees.parse(snapshot)
+            return propose(snapshot, cursor, filler, options, stop, parsed=parsed)
+
+        candidates = await self._holder.run(work, key, priority)
+        if candidates is None:
+            return None
+        inserts = [insert_of(snapshot.text, cursor, each) for each in candidates]
+        distinct = tuple(dict.fromkeys(each for each in inserts if each is not None))
+        offer = Offer(snapshot.text, cursor, n_drawn, distinct)
+        self._keep(spelling(snapshot.uri), offer)
+        return offer
+
+    def _keep(self, key: str, offer: Offer) -> None:
+        kept = self._kept.setdefault(key, [])
+        self._kept.move_to_end(key)
+        kept.append(offer)
+        del kept[:-_OFFERS_KEPT]
+        while len(self._kept) > _DOCUMENTS_KEPT:
+            self._kept.popitem(last=False)
+
+
+def options_of(settings: Settings, n_drawn: int) -> Options:
+    """Return the core's options as the settings say."""
+    draws = Draws(n_drawn, 0.0 if n_drawn == 1 else 0.7)
+    window = settings.window
+    return Options(draws, settings.room, window.prefix_tokens, window.suffix_tokens)
+
+
+def insert_of(text: str, cursor: int, candidate: Candidate) -> Insert | None:
+    """Return a candidate as seen from the cursor, or None if it changes nothing there.
+
+    A candidate that rewrites text in front of the cursor is none for ghost text.
+    """
+    start, end = candidate.span.start, candidate.span.end
+    before = text[start:cursor]
+    if end < cursor or not candidate.text.startswith(before):
+        return None
+    put = text[cursor:start] + candidate.text[len(before) :]
+    if put == text[cursor:end] or not put.strip():
+        return None
+    return Insert(put, end - cursor, candidate.score)
+
+
+def typed_into(offer: Offer, text: str, cursor: int) -> Offer | None:
+    """Return the rest of ``offer`` if ``text`` is its text with a part of it typed in.
+
+    Editors put closing brackets and quotes behind the cursor by themselves; those are
+    replaced by the offered ones.
+    """
+    start = offer.cursor
+    rest, old_rest = text[cursor:], offer.text[start:]
+    closers = rest[: len(rest) - len(old_rest)]
+    if (
+        cursor < start
+        or len(closers) > 2
+        or not _CLOSERS.issuperset(closers)
+        or rest[len(closers) :] != old_rest
+        or text[:start] != offer.text[:start]
+    ):
+        return None
+    typed = text[start:cursor]
+    if not typed and not closers:
+        return offer
+    left = tuple(
+        Insert(each.text[len(typed) :], each.replaced + len(closers), each.score)
+        for each in offer.inserts
+        if each.text.startswith(typed) and _closes(each.text[len(typed) :], closers)
+    )
+    return Offer(text, cursor, offer.n_drawn, left) if left else None
+
+
+def _closes(text: str, closers: str) -> bool:
+    return text != closers and closers in text
