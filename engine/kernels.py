@@ -1,0 +1,99 @@
+"""Linear maps, in the number format that is quickest on this CPU.
+
+A kernel is a function ``pack(weight) -> Linear``; a `Linear` maps ``(rows, in)`` to
+``(rows, out)`` in float32. `choose` asks the CPU and times each kernel once; nobody
+needs a flag. Knows nothing of models.
+
+The 8-bit kernel keeps results independent of how many rows are computed together:
+activations are scaled row by row, products are summed in whole numbers, and scales are
+applied afterwards. That is what makes a checked draft equal the one-at-a-time text.
+"""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as functional
+from torch import Tensor
+
+Linear = Callable[[Tensor], Tensor]
+"""Maps float32 ``(rows, in)`` to float32 ``(rows, out)``."""
+
+_ZERO = 128  # x86 multiplies unsigned activations by signed weights: 0 is stored as 128
+
+
+class Kernel(NamedTuple):
+    """A number format for linear maps."""
+
+    name: str
+    pack: Callable[[Tensor], Linear]
+
+
+def pack_float32(weight: Tensor) -> Linear:
+    """Return the plain map: ``(out, in)`` weights in float32."""
+    weight = weight.float()
+    return lambda rows: functional.linear(rows, weight)
+
+
+def pack_bfloat16(weight: Tensor) -> Linear:
+    """Return a map whose weights and activations are bfloat16."""
+    weight = weight.bfloat16()
+    return lambda rows: functional.linear(rows.bfloat16(), weight).float()
+
+
+def pack_int8(weight: Tensor) -> Linear:
+    """Return a map with 8-bit weights (one scale a row) and 8-bit activations."""
+    scale = weight.abs().amax(1).float().clamp_(min=1e-12).div_(127)
+    whole = weight.float().div_(scale[:, None]).round_().to(torch.int8)
+    packed = torch.ops.onednn.qlinear_prepack(whole, None)
+    zeros = torch.zeros(len(scale), dtype=torch.int32)
+    multiply = torch.ops.onednn.qlinear_pointwise
+
+    def linear(rows: Tensor) -> Tensor:
+        peak = torch.linalg.vector_norm(rows, float("inf"), -1, keepdim=True)
+        peak = peak.clamp_(min=1e-12)
+        # Conversion truncates, so half is added to round to the nearest.
+        steps = rows.mul(127 / peak).add_(_ZERO + 0.5).to(torch.uint8)
+        product: Tensor = multiply(
+            *(steps, 1.0, _ZERO, packed, scale, zeros, None, 1.0, 0),
+            *(torch.float32, "none", [], ""),
+        )
+        return product.mul_(peak.div_(127))
+
+    return linear
+
+
+FLOAT32 = Kernel("float32", pack_float32)
+BFLOAT16 = Kernel("bfloat16", pack_bfloat16)
+INT8 = Kernel("int8", pack_int8)
+
+
+def choose() -> Kernel:
+    """Time each kernel on a shape of the default model and return the quickest.
+
+    A few rows are what a pass of drafting feeds; a kernel the CPU lacks is left out.
+    """
+    weight = torch.randn(4096, 896, generator=torch.Generator().manual_seed(0))
+    rows = torch.randn(8, 896, generator=torch.Generator().manual_seed(1))
+    exact = functional.linear(rows, weight)
+    timed = []
+    for kernel in (INT8, BFLOAT16, FLOAT32):
+        try:
+            linear = kernel.pack(weight)
+            if not torch.allclose(linear(rows), exact, atol=2.0, rtol=0.1):
+                continue
+        except (RuntimeError, AttributeError, NotImplementedError):
+            continue
+        timed.append((_seconds(linear, rows), kernel))
+    return min(timed, key=lambda pair: pair[0])[1]
+
+
+def _seconds(linear: Linear, rows: Tensor, n_repeats: int = 8) -> float:
+    """Return the best of a few timings: neighbours only ever make a run slower."""
+    best = float("inf")
+    for _ in range(n_repeats):
+        start = time.perf_counter()
+        linear(rows)
+        best = min(best, time.perf_counter() - start)
+    return best

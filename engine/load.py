@@ -1,0 +1,91 @@
+"""From a model folder to a `Transformer`: config.json and model.safetensors, no code.
+
+Tensor names are the published ones of the Llama and Qwen2 families.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from torch import Tensor
+
+from niello.infill.errors import ModelError
+
+from .kernels import Kernel
+from .model import Facts, Layer, Transformer
+from .tensorfile import check_safetensors
+
+Config = dict[str, Any]
+Read = Callable[[str], Tensor]
+
+
+def load_config(folder: Path) -> Config:
+    """Return the folder's config.json."""
+    try:
+        config: Config = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder}: no readable config.json ({error})") from error
+    return config
+
+
+def load_transformer(folder: Path, kernel: Kernel) -> Transformer:
+    """Read the weights of ``folder`` and pack its linear maps with ``kernel``."""
+    config = load_config(folder)
+    facts = read_facts(config)
+    path = folder / "model.safetensors"
+    check_safetensors(path)
+    with safe_open(path, framework="pt") as file:
+        read: Read = file.get_tensor
+        names = set(file.keys())
+        embedding = read("model.embed_tokens.weight")
+        tied = "lm_head.weight" not in names
+        head = embedding if tied else read("lm_head.weight")
+        return Transformer(
+            facts,
+            embedding,
+            [_load_layer(read, names, i, kernel) for i in range(facts.n_layers)],
+            read("model.norm.weight").float(),
+            kernel.pack(head),
+        )
+
+
+def read_facts(config: Config) -> Facts:
+    """Return the shape that a Hugging Face config describes."""
+    try:
+        n_heads = config["num_attention_heads"]
+        return Facts(
+            n_layers=config["num_hidden_layers"],
+            width=config["hidden_size"],
+            n_heads=n_heads,
+            n_kv_heads=config.get("num_key_value_heads") or n_heads,
+            head_dim=config.get("head_dim") or config["hidden_size"] // n_heads,
+            rope_base=config.get("rope_theta", 10000.0),
+            norm_eps=config["rms_norm_eps"],
+            vocabulary=config["vocab_size"],
+        )
+    except KeyError as error:
+        raise ModelError(f"config.json has no {error}; is it a decoder?") from error
+
+
+def _load_layer(read: Read, names: set[str], number: int, kernel: Kernel) -> Layer:
+    front = f"model.layers.{number}."
+
+    def stack(part: str, *maps: str) -> Tensor:
+        return torch.cat([read(f"{front}{part}.{name}") for name in maps])
+
+    has_bias = f"{front}self_attn.q_proj.bias" in names
+    projections = ("q_proj", "k_proj", "v_proj")
+    return Layer(
+        norm_in=read(front + "input_layernorm.weight").float(),
+        qkv=kernel.pack(stack("self_attn", *(f"{p}.weight" for p in projections))),
+        qkv_bias=stack("self_attn", *(f"{p}.bias" for p in projections)).float()
+        if has_bias
+        else None,
+        attn_out=kernel.pack(read(front + "self_attn.o_proj.weight")),
+        norm_ffn=read(front + "post_attention_layernorm.weight").float(),
+        gate_up=kernel.pack(stack("mlp", "gate_proj.weight", "up_proj.weight")),
+        down=kernel.pack(read(front + "mlp.down_proj.weight")),
+    )

@@ -1,0 +1,100 @@
+"""Text to tokens and back, for prompts in fill-in-the-middle order.
+
+User text is encoded with the special tokens switched off: what looks like a control
+token in a source file is text. Control tokens enter a prompt only by their ids.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from niello.infill.context import Context
+from niello.infill.errors import ModelError
+
+from .load import load_config
+
+_ENDS = ("<|endoftext|>", "<|im_end|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>")
+
+
+class Tokens:
+    """The vocabulary of one model."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read tokenizer.json and the special tokens of config.json."""
+        try:
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # the library raises bare Exception
+            raise ModelError(f"{folder}: no readable tokenizer.json") from error
+        special: dict[str, int] = load_config(folder)["special_tokens"]
+        self._prefix = special["<|fim_prefix|>"]
+        self._suffix = special["<|fim_suffix|>"]
+        self._middle = special["<|fim_middle|>"]
+        self.special_ids = frozenset(special.values())
+        self.end_ids = frozenset(special[name] for name in _ENDS)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of plain text; never a special one."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def decode(self, token_ids: Iterable[int]) -> bytes:
+        """Return the bytes of ordinary tokens; a character may be cut at the end."""
+        table = self._bytes
+        return b"".join(table[token_id] for token_id in token_ids)
+
+    def prompt(self, context: Context) -> list[int]:
+        """Return the ids up to where the canvas begins."""
+        return [
+            self._prefix,
+            *self.encode(context.extra + context.prefix),
+            self._suffix,
+            *self.encode(context.suffix),
+            self._middle,
+        ]
+
+    def continuing(self, text: bytes) -> list[int]:
+        """Return the tokens that begin with ``text``, or with which it begins.
+
+        These are the ones allowed where a token of the user's text may be unfinished.
+        """
+        order, spelled = self._sorted
+        first = bisect_left(spelled, text)
+        last = bisect_left(spelled, text + b"\xff" * 16)
+        longer = order[first:last]
+        shorter = (self._ids.get(text[:n]) for n in range(1, len(text)))
+        return [*longer, *(i for i in shorter if i is not None)]
+
+    @cached_property
+    def _bytes(self) -> Sequence[bytes]:
+        """Bytes of each token, by id; special and unused ids have none."""
+        alphabet = _byte_alphabet()
+        table = [b""] * (max(self.special_ids) + 1024)
+        for text, token_id in self._tokenizer.get_vocab().items():
+            if token_id not in self.special_ids:
+                table[token_id] = bytes(alphabet[character] for character in text)
+        return table
+
+    @cached_property
+    def _ids(self) -> dict[bytes, int]:
+        return {text: i for i, text in enumerate(self._bytes) if text}
+
+    @cached_property
+    def _sorted(self) -> tuple[list[int], list[bytes]]:
+        pairs = sorted(self._ids.items())
+        return [i for _, i in pairs], [text for text, _ in pairs]
+
+
+def _byte_alphabet() -> dict[str, int]:
+    """Return the byte each character of a byte-level vocabulary stands for.
+
+    Printable bytes stand for themselves, the others for characters from 256 on, as in
+    GPT-2's byte-level BPE (github.com/openai/gpt-2).
+    """
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {
+        chr(256 + n): byte for n, byte in enumerate(others)
+    }
