@@ -79,7 +79,7 @@ def propose_in(
     judge = Judge(parsed, span, n_given, canvas.stop)
     (fills,) = filler.fill([canvas], options.draws, stop)
     candidates: dict[str, Candidate] = {}
-    for fill in fills:
+    for fill in {fill.text: fill for fill in reversed(fills)}.values():
         judged = judge.judge(fill.text)
         if judged is not None and not judged.fits:
             judged, fill = _refill(judge, judged, fill, canvas, filler, options, stop)
@@ -130,7 +130,10 @@ def _refill(
     context = canvas.context._replace(suffix=tail + canvas.context.suffix)
     masked = canvas._replace(context=context, given=head)
     draws = Draws(1, options.draws.temperature, options.draws.seed)
-    ((again,),) = filler.fill([masked], draws, stop)
+    (fills,) = filler.fill([masked], draws, stop)
+    if not fills:  # It was stopped.
+        return None, fill
+    (again,) = fills
     written = head[judge.n_given :] + again.text
     repaired = judge.judge(written + tail)
     if repaired is None or not repaired.fits:
