@@ -37,7 +37,9 @@ class Client:
         self.settings: Any = None  # the answer to workspace/configuration
         self._last_id = 1000
         self._news = threading.Condition()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reading = True
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def send(self, message: Message) -> float:
         """Send one message as it is and return the time."""
@@ -146,9 +148,18 @@ class Client:
         self.process.kill()
         self.process.wait()
 
+    def close_reader(self) -> None:
+        """Close the end of the pipe from which answers are read."""
+        assert self.process.stdout is not None
+        self._reading = False
+        # The reader has the pipe's lock while it waits; one more answer frees it.
+        self.ask("workspace/executeCommand", {"command": ""})
+        self._reader.join(5)
+        self.process.stdout.close()
+
     def _read(self) -> None:
         assert self.process.stdout is not None
-        while header := self.process.stdout.readline():
+        while self._reading and (header := self.process.stdout.readline()):
             length = int(header.split(b":")[1])
             while self.process.stdout.readline().strip():
                 pass

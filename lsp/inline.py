@@ -15,6 +15,9 @@ from .spot import Spot, find_spot, line_text
 from .status import Status
 
 AUTOMATIC = lsp_types.InlineCompletionTriggerKind.Automatic
+# Clients cancel and ask again in one breath; work that such a pair would start is not
+# begun. Seconds.
+SETTLE = 0.004
 _SEEN_BEFORE = 200  # code points in front of the cursor that the debounce looks at
 
 
@@ -74,10 +77,12 @@ class Inline:
         self, spot: Spot, n_drawn: int, automatic: bool, request: object
     ) -> lsp_types.InlineCompletionList:
         key = spelling(spot.snapshot.uri)
+        wait = SETTLE
         if automatic:
             base = self._layers.settings.inline.debounce_ms / 1000
             before = spot.snapshot.text[: spot.cursor][-_SEEN_BEFORE:]
-            await asyncio.sleep(self._rhythms.get(key, Debounce()).wait(base, before))
+            wait += self._rhythms.get(key, Debounce()).wait(base, before)
+        await asyncio.sleep(wait)
         if (
             not self._documents.is_current(spot.snapshot)
             or self._newest.get(key) is not request

@@ -248,19 +248,19 @@ def _add_features(server: NielloServer) -> None:
 
 def _add_commands(server: NielloServer) -> None:
     @server.command("niello.pullModel")
-    def pull_model(*arguments: object) -> Awaitable[None]:
+    def pull_model(*arguments: Any) -> Awaitable[None]:
         return server.pull()
 
     @server.command("niello.clearCache")
-    def clear_cache(*arguments: object) -> None:
+    def clear_cache(*arguments: Any) -> None:
         server.forget()
 
     @server.command("niello.restartEngine")
-    def restart_engine(*arguments: object) -> None:
+    def restart_engine(*arguments: Any) -> None:
         server.restart()
 
     @server.command("niello.showLog")
-    def show_log(*arguments: object) -> str:
+    def show_log(*arguments: Any) -> str:
         return str(log_file(server.layers.settings.log))
 
 

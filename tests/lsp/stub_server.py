@@ -99,7 +99,7 @@ def main() -> None:
         script.update(params)
 
     @server.feature("stub/state")
-    def state(params: object) -> dict[str, Any]:
+    def state(params: dict[str, Any]) -> dict[str, Any]:
         return {
             "n_calls": sum(each.n_calls for each in fillers),
             "n_forgotten": sum(each.n_forgotten for each in fillers),

@@ -1,0 +1,481 @@
+"""The ``exchange`` kind of case: messages to a real server, and what comes back.
+
+The server is the real one in its own process; its model follows a script. What the
+server holds as a document's text is read off the prompt that the model gets for a
+request at the document's end.
+"""
+
+import json
+import re
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from subprocess import DEVNULL, Popen, TimeoutExpired
+from typing import Any
+
+import psutil
+from cases import Case
+from stub_client import start_stub
+
+from niello.bench.client import Client
+
+CANCELLED = -32800
+# What cases call a setting, and what it is called here.
+SETTING_NAMES = {"canvas": "room"}
+
+
+def run(case: Case) -> None:
+    """Carry out a case's steps, then hold what is left against its checks."""
+    exchange = Exchange(case)
+    try:
+        for step in json.loads(
+            (case.folder / case.table["exchange"]).read_text("utf-8")
+        ):
+            exchange.take(step)
+        exchange.finish()
+    finally:
+        exchange.end()
+
+
+class Exchange:
+    """One server, and what was sent to it."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.uri = case.input.as_uri()
+        self.last_uri = self.uri
+        self.encoding = "utf-16"
+        self.asked: list[Any] = []
+        self.helper: Popen[bytes] | None = None
+        self.round_rss: list[float] = []
+        self.one_by_one = False
+        self.versions: dict[str, int] = {}
+        self.texts: dict[str, str] = {}
+        self.idle_cpu = 0.0
+        script: dict[str, Any] = {"texts": case.model_outputs}
+        if found := re.search(r"takes (\d+) ms a call", case.table.get("note", "")):
+            # One forward pass: nothing looks at the stop flag in between.
+            script |= {"ms": int(found[1]), "step_ms": int(found[1])}
+        self.script = script
+        self.scratch = case.folder / "server"
+        self.client = self._start()
+
+    def _start(self) -> Client:
+        return start_stub(self.scratch, self.script, self.case.table.get("env"))
+
+    def take(self, step: dict[str, Any]) -> None:
+        """Carry out one step."""
+        step = self._resolved(step)
+        if "do" in step:
+            getattr(self, f"do_{step['do']}")(step)
+            return
+        for name in step:
+            if method := getattr(self, f"step_{name}", None):
+                method(step)
+                return
+        raise AssertionError(f"no such step: {step}")
+
+    def _resolved(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: self._resolved(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [self._resolved(each) for each in value]
+        if value == "${HELPER_PID}":
+            self.helper = Popen(["sleep", "600"], stdout=DEVNULL)
+            return self.helper.pid
+        if isinstance(value, str):
+            value = value.replace("${DIR_URI}", self.case.folder.as_uri())
+            return value.replace("${URI}", self.uri)
+        return value
+
+    # Steps that speak to the server.
+
+    def do_initialize(self, step: dict[str, Any]) -> None:
+        params = {name: value for name, value in step.items() if name != "do"}
+        self.answer = self.client.initialize(**params)
+        self.encoding = self.answer["capabilities"].get("positionEncoding") or "utf-16"
+
+    def do_didOpen(self, step: dict[str, Any]) -> None:
+        uri = self.last_uri = step.get("uri", self.uri)
+        text = step.get("text")
+        if text is None:
+            text = self.case.input.read_bytes().decode("utf-8-sig")
+        language = step.get("languageId", self._language())
+        self.client.open(uri, text, language)
+        self.texts[uri] = text
+
+    def do_configure(self, step: dict[str, Any]) -> None:
+        settings = {
+            SETTING_NAMES.get(name, name): value
+            for name, value in step["settings"].items()
+        }
+        self.client.notify("workspace/didChangeConfiguration", {"settings": settings})
+
+    def do_inlineCompletion(self, step: dict[str, Any]) -> None:
+        column = step.get("character")
+        if column is None:
+            column = step["character_by_encoding"][self.encoding]
+        request = self.client.ask(
+            "textDocument/inlineCompletion",
+            {
+                "textDocument": {"uri": step.get("uri", self.uri)},
+                "position": {"line": step["line"], "character": column},
+                "context": {"triggerKind": step.get("triggerKind", 1)},
+            },
+            step["id"],
+        )
+        self.asked.append(request)
+
+    def step_send(self, step: dict[str, Any]) -> None:
+        message = step["send"]
+        if message["method"] == "workspace/didChangeConfiguration":
+            settings = message["params"]["settings"]
+            if isinstance(settings, dict):
+                self.do_configure({"settings": settings})
+                return
+        if "id" in message:
+            self.asked.append(message["id"])
+        params = message.get("params") or {}
+        if "textDocument" in params:
+            self.last_uri = params["textDocument"]["uri"]
+        self._send(message)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        with suppress(BrokenPipeError):
+            self.client.send(message)
+        if self.one_by_one and "id" in message:
+            # A script for a certain call needs one call a request: none may take the
+            # place of another, and none may be answered from memory.
+            self.client.wait(message["id"])
+            self.client.request(
+                "workspace/executeCommand", {"command": "niello.clearCache"}
+            )
+
+    def step_send_resolve_of(self, step: dict[str, Any]) -> None:
+        order = step["send_resolve_of"]
+        actions = self.client.wait(order["first_action_of"])["result"]
+        assert actions, "no action to resolve"
+        self.asked.append(
+            self.client.ask("codeAction/resolve", actions[0], order["id"])
+        )
+
+    def step_repeat(self, step: dict[str, Any]) -> None:
+        request = step.get("from_id", 1)
+        for _ in range(step["repeat"]):
+            for part in step["body"]:
+                getattr(self, f"part_{part}")(step, request)
+            request += 1
+            process = psutil.Process(self.client.process.pid)
+            self.round_rss.append(process.memory_info().rss / 1e6)
+
+    def part_inline(self, step: dict[str, Any], request: int) -> None:
+        step = step | {"id": request, "uri": self.last_uri}
+        self.do_inlineCompletion(step)
+        if "cancel" not in step["body"]:
+            self.client.wait(request)
+
+    def part_cancel(self, step: dict[str, Any], request: int) -> None:
+        self.client.notify("$/cancelRequest", {"id": request})
+
+    def part_change1(self, step: dict[str, Any], request: int) -> None:
+        version = self.versions.get(self.last_uri, 1) + 1
+        self.versions[self.last_uri] = version
+        self.client.notify(
+            "textDocument/didChange",
+            {
+                "textDocument": {"uri": self.last_uri, "version": version},
+                "contentChanges": step["changes"],
+            },
+        )
+
+    part_change3 = part_change1
+
+    def part_didOpen_unique(self, step: dict[str, Any], request: int) -> None:
+        self.do_didOpen({"uri": f"{self.uri}.{request}.{self.case.input.suffix}"})
+
+    def part_didClose_unique(self, step: dict[str, Any], request: int) -> None:
+        params = {"textDocument": {"uri": self.last_uri}}
+        self.client.notify("textDocument/didClose", params)
+
+    def step_stub_raises(self, step: dict[str, Any]) -> None:
+        self.client.wait_for_note("niello/status", kind="ready")
+        self.do_configure({"settings": {"inline": {"ahead": False}}})
+        self.client.notify("stub/raise", step["stub_raises"])
+        self.one_by_one = True
+
+    # Steps that act on processes and pipes.
+
+    def step_wait_ms(self, step: dict[str, Any]) -> None:
+        time.sleep(step["wait_ms"] / 1000)
+
+    def step_close_stdin(self, step: dict[str, Any]) -> None:
+        self.idle_cpu = self._cpu_seconds()
+        assert self.client.process.stdin is not None
+        self.client.process.stdin.close()
+
+    def step_close_stdout_reader(self, step: dict[str, Any]) -> None:
+        self.client.close_reader()
+
+    def step_kill_helper(self, step: dict[str, Any]) -> None:
+        assert self.helper is not None
+        self.helper.kill()
+        self.helper.wait()
+
+    def step_restart(self, step: dict[str, Any]) -> None:
+        self.client.kill()
+        self.client = self._start()
+
+    # Expectations.
+
+    def step_expect(self, step: dict[str, Any]) -> None:
+        wanted = dict(step["expect"])
+        if wanted.pop("of", None) == "initialize":
+            for path, value in wanted.items():
+                found: Any = {"result": self.answer}
+                for name in path.split("."):
+                    found = found.get(name) if isinstance(found, dict) else None
+                choices = value["one_of"] if isinstance(value, dict) else [value]
+                assert found in choices, f"{path}: {found!r}"
+            return
+        request = wanted.pop("id")
+        within = wanted.pop("within_ms", 10_000) / 1000
+        reply = self.client.wait(request, within)
+        for name, value in wanted.items():
+            assert self._holds(reply, name, value), f"{request} {name}={value}: {reply}"
+
+    def _holds(self, reply: dict[str, Any], name: str, value: Any) -> bool:
+        return bool(CHECKS[name](self, reply, value))
+
+    def step_expect_text(self, step: dict[str, Any]) -> None:
+        uri = step.get("uri", self.last_uri)
+        assert self._text_in_prompt(uri) == step["expect_text"]
+
+    def step_expect_exit(self, step: dict[str, Any]) -> None:
+        wanted = step["expect_exit"]
+        children = psutil.Process(self.client.process.pid).children(recursive=True)
+        try:
+            code = self.client.process.wait(wanted["within_ms"] / 1000)
+        except TimeoutExpired:
+            raise AssertionError("the server lives on") from None
+        assert code == wanted.get("code", code)
+        assert len(psutil.wait_procs(children, 1)[1]) <= wanted.get("children_left", 0)
+
+    def step_expect_message(self, step: dict[str, Any]) -> None:
+        assert self._messages(), "no message to the user"
+
+    def step_expect_rss_growth(self, step: dict[str, Any]) -> None:
+        wanted = step["expect_rss_growth"]
+        growth = self.round_rss[-1] - self.round_rss[wanted.get("from_round", 0)]
+        assert growth <= wanted["max_mb"], f"grew by {growth:.1f} MB"
+
+    # The end.
+
+    def finish(self) -> None:
+        """Hold what is left against the words of the case's ``check``."""
+        lives = self.client.process.poll() is None
+        if lives:
+            for request in self.asked:
+                self.client.wait(request, 10)
+        for word in self.case.checks:
+            name, _, value = word.replace("<=", "=").partition("=")
+            if check := ENDS.get(name):
+                check(self, value)
+        if lives and "alive" in self.case.checks:
+            client = self.client
+            client.open("untitled:alive", "x = \n")
+            client.request("textDocument/inlineCompletion", _at("untitled:alive", 0, 4))
+            assert client.close() == 0
+
+    def end(self) -> None:
+        """Leave nothing running."""
+        if self.client.process.poll() is None:
+            self.client.kill()
+        if self.helper is not None:
+            self.helper.kill()
+            self.helper.wait()
+
+    def _text_in_prompt(self, uri: str) -> str:
+        command = {"command": "niello.clearCache"}
+        self.client.request("workspace/executeCommand", command)
+        self.client.request("textDocument/inlineCompletion", _at(uri, 2**31 - 1, 0))
+        lines = (self.scratch / "record").read_text("utf-8").splitlines()
+        prefix, given, suffix, _ = json.loads(lines[-1])
+        return str(prefix + given + suffix)
+
+    def _language(self) -> str:
+        suffix = self.case.input.suffix
+        return {".py": "python", ".js": "javascript", ".rs": "rust"}.get(
+            suffix, suffix.lstrip(".")
+        )
+
+    def _cpu_seconds(self) -> float:
+        times = psutil.Process(self.client.process.pid).cpu_times()
+        return float(times.user + times.system)
+
+    def _messages(self) -> list[str]:
+        return [
+            each["params"]["message"]
+            for each in self.client.notes
+            if each["method"] == "window/showMessage"
+        ]
+
+    def _said(self) -> str:
+        notes = [
+            json.dumps(each)
+            for each in self.client.notes
+            if each["method"] in ("window/showMessage", "window/logMessage")
+        ]
+        files = [self.scratch / "stderr", *self.scratch.glob("server.log*")]
+        texts = [each.read_text("utf-8", "replace") for each in files if each.exists()]
+        return "\n".join(texts + notes)
+
+
+def _at(uri: str, line: int, character: int) -> dict[str, Any]:
+    return {
+        "textDocument": {"uri": uri},
+        "position": {"line": line, "character": character},
+        "context": {"triggerKind": 1},
+    }
+
+
+def _items(reply: dict[str, Any]) -> list[dict[str, Any]]:
+    result = reply.get("result")
+    found = result.get("items", []) if isinstance(result, dict) else result
+    return list(found or [])
+
+
+def _range(item: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = item.get("range") or item["textEdit"]["range"]
+    return found
+
+
+def _place(position: dict[str, int]) -> list[int]:
+    return [position["line"], position["character"]]
+
+
+def _contains(item: dict[str, Any], place: list[int]) -> bool:
+    area = _range(item)
+    return _place(area["start"]) <= place <= _place(area["end"])
+
+
+def _edits(reply: dict[str, Any]) -> list[dict[str, Any]]:
+    edit = (reply.get("result") or {}).get("edit") or {}
+    found: list[dict[str, Any]] = edit.get("documentChanges", [])
+    return found
+
+
+def _one_of(exchange: Exchange, reply: dict[str, Any], value: Any) -> bool:
+    return any(
+        all(exchange._holds(reply, name, each) for name, each in choice.items())
+        for choice in value
+    )
+
+
+def _text(exchange: Exchange, reply: dict[str, Any], value: str) -> bool:
+    return any(each["insertText"].strip() == value for each in _items(reply))
+
+
+Check = Callable[[Exchange, dict[str, Any], Any], object]
+CHECKS: dict[str, Check] = {
+    "result": lambda x, reply, value: ("result" in reply) == value,
+    "result_empty": lambda x, reply, value: (
+        "result" in reply and (not _items(reply)) == value
+    ),
+    "error": lambda x, reply, value: ("error" in reply) == value,
+    "error_code": lambda x, reply, value: reply.get("error", {}).get("code") == value,
+    "not_error_code": lambda x, reply, value: (
+        reply.get("error", {}).get("code") != value
+    ),
+    "replies": lambda x, reply, value: len(x.client.replies[reply["id"]]) == value,
+    "text": _text,
+    "one_of": _one_of,
+    "range_start": lambda x, reply, value: all(
+        _place(_range(each)["start"]) == value for each in _items(reply)
+    ),
+    "range_start_by_encoding": lambda x, reply, value: all(
+        _place(_range(each)["start"]) == value[x.encoding] for each in _items(reply)
+    ),
+    "range_contains": lambda x, reply, value: all(
+        _contains(each, value) for each in _items(reply)
+    ),
+    "each_item_has": lambda x, reply, value: all(
+        name in each for each in _items(reply) for name in value
+    ),
+    "each_item_textEdit_has": lambda x, reply, value: all(
+        name in each["textEdit"] for each in _items(reply) for name in value
+    ),
+    "each_item_textEdit_lacks": lambda x, reply, value: (
+        not any(name in each["textEdit"] for each in _items(reply) for name in value)
+    ),
+    "edit_version": lambda x, reply, value: all(
+        each["textDocument"]["version"] == value for each in _edits(reply)
+    ),
+    "edit_line": lambda x, reply, value: all(
+        edit["range"]["start"]["line"] == value
+        for each in _edits(reply)
+        for edit in each["edits"]
+    ),
+    "edit_uri": lambda x, reply, value: all(
+        each["textDocument"]["uri"] == value for each in _edits(reply)
+    ),
+}
+
+
+def _answered(exchange: Exchange, value: str) -> None:
+    for request in exchange.asked:
+        assert len(exchange.client.replies.get(request, [])) == 1, f"request {request}"
+
+
+def _log_clean(exchange: Exchange, value: str) -> None:
+    assert value not in exchange._said()
+
+
+def _message(exchange: Exchange, value: str) -> None:
+    assert exchange._messages(), "no message to the user"
+
+
+def _exits(exchange: Exchange, value: str) -> None:
+    exchange.client.process.wait(float(value.rstrip("s")))
+
+
+def _exit_code(exchange: Exchange, value: str) -> None:
+    assert exchange.client.process.wait(10) == int(value)
+
+
+def _model_calls(exchange: Exchange, value: str) -> None:
+    assert exchange.client.request("stub/state", {})["n_calls"] <= int(value)
+
+
+def _rss_growth(exchange: Exchange, value: str) -> None:
+    tenth = len(exchange.round_rss) // 10
+    growth = exchange.round_rss[-1] - exchange.round_rss[tenth]
+    assert growth <= float(value.rstrip("MB")), f"grew by {growth:.1f} MB"
+
+
+def _progress_paired(exchange: Exchange, value: str) -> None:
+    kinds: dict[str, list[str]] = {}
+    for each in exchange.client.notes:
+        if each["method"] == "$/progress":
+            params = each["params"]
+            kinds.setdefault(params["token"], []).append(params["value"]["kind"])
+    for seen in kinds.values():
+        assert seen[0] == "begin" and seen[-1] == "end", seen
+        assert seen.count("begin") == seen.count("end") == 1, seen
+
+
+def _no_network(exchange: Exchange, value: str) -> None:
+    process = psutil.Process(exchange.client.process.pid)
+    assert not [each for each in process.net_connections("inet") if each.raddr]
+
+
+ENDS: dict[str, Callable[[Exchange, str], None]] = {
+    "answered": _answered,
+    "log_clean": _log_clean,
+    "message": _message,
+    "exits": _exits,
+    "exit_code": _exit_code,
+    "model_calls": _model_calls,
+    "rss_growth": _rss_growth,
+    "progress_paired": _progress_paired,
+    "no_network": _no_network,
+}
