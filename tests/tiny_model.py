@@ -18,13 +18,17 @@ from niello.engine.known import KnownModel, Wheel
 Array = npt.NDArray[np.float32]
 
 WIDTH, FFN, LAYERS, HEADS, KV_HEADS = 64, 96, 2, 4, 2
-SPECIAL = ["<|endoftext|>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>"]
+SPECIAL = [
+    *("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|fim_prefix|>"),
+    *("<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>", "<|repo_name|>"),
+    "<|file_sep|>",
+]
 MERGES = ["d e", "de f", "Ġ Ġ", "ĠĠ ĠĠ", "r e", "re t", "u r", "ur n", "ret urn"]
 TOKENS = [
     *sorted(ByteLevel.alphabet()),
     *(merge.replace(" ", "") for merge in MERGES),
     *SPECIAL,
-    "[PAD269]",
+    "[PAD]",
 ]
 
 
