@@ -206,8 +206,9 @@ def _guarded(work: Callable[[], int]) -> int:
 
 def _load_engine(model: str) -> Filler:
     from niello.engine.engine import Engine
+    from niello.engine.store import Store
 
-    return Engine.load(model)
+    return Engine.load(Store().path(model))
 
 
 def _options(arguments: argparse.Namespace) -> "RefactorOptions":

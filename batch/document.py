@@ -45,7 +45,7 @@ class Document:
         try:
             check_writable(self.source.path)
         except SourceError as error:
-            return str(error)
+            return str(error).removeprefix(f"{self.path}: ")
         return None
 
     def key(self, step: int, target: Target) -> Key:

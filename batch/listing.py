@@ -14,9 +14,8 @@ from .walk import Skipped
 
 
 def list_targets(options: RefactorOptions, manner: Manner, desk: Desk) -> int:
-    """Print each target's place and first line; return 0 if there are none, else 1."""
+    """Print each target's place and first line."""
     recipe = recipe_of(options)
-    n_targets = 0
     tally = Tally()
     for item in find_items(options, recipe):
         if isinstance(item, Skipped):
@@ -31,12 +30,11 @@ def list_targets(options: RefactorOptions, manner: Manner, desk: Desk) -> int:
             continue
         for number, step in enumerate(recipe.steps):
             for target in document.targets(step):
-                n_targets += 1
                 event = document.target_event(number, target)
                 desk.out.write(as_json(event) if manner.json else _line(event))
     for line in tally.named:
         desk.err.write(f"{line}\n")
-    return 1 if n_targets else 0
+    return 0
 
 
 def _line(event: Event) -> str:

@@ -93,7 +93,7 @@ class _Planner:
         for document in documents:
             found = self._limited(document, number)
             if found and (reason := document.why_not_writable()):
-                yield {"event": "refused", "path": document.path, "reason": reason}
+                yield _refused(document.path, reason)
                 continue
             jobs += found
             owners += [document] * len(found)
@@ -198,7 +198,11 @@ def _chunks(
             document = Document(read_source(item.path, max_bytes), item.language)
         except SourceError as error:
             reason = str(error).removeprefix(f"{item.path}: ")
-            chunk.events.append(skipped_event(Skipped(item.path, reason, notable=True)))
+            if item.named:
+                chunk.events.append(_refused(str(item.path), reason))
+            else:
+                left_out = Skipped(item.path, reason, notable=True)
+                chunk.events.append(skipped_event(left_out))
             continue
         chunk.documents.append(document)
         n_characters += len(document.source.text)
@@ -206,6 +210,10 @@ def _chunks(
             yield chunk
             chunk, n_characters = _Chunk([], []), 0
     yield chunk
+
+
+def _refused(path: str, reason: str) -> Event:
+    return {"event": "refused", "path": path, "reason": reason}
 
 
 def skipped_event(skipped: Skipped) -> Event:

@@ -27,10 +27,11 @@ class Wanted(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A file to look at."""
+    """A file to look at; ``named`` if the user named it and not just its folder."""
 
     path: Path
     language: str
+    named: bool
 
 
 class Skipped(NamedTuple):
@@ -79,7 +80,7 @@ def walk(
             elif wanted.languages and language not in wanted.languages:
                 yield Skipped(item, f"language {language}", notable=item == top)
             else:
-                yield Found(item, language)
+                yield Found(item, language, named=item == top)
 
 
 def _below(top: Path, wanted: Wanted) -> Iterator[Path | Skipped]:

@@ -2,15 +2,17 @@
 
     python stub_refactor.py PLAN.json refactor PATHS ...
 
-PLAN.json: `outputs` (texts by canvas, in order, again from the first when used up; later
-lines are indented relative to the span), `prompts` (a file to which every prompt is
+PLAN.json: `outputs` (texts by canvas, in order, again from the first when used up;
+later lines are indented relative to the span), `prompts` (a file to which every prompt is
 added), `seconds` (a pause a call), `full_disk` (user files take no more than 10 bytes),
-`line_end` (what the platform calls a line end), `usage` (a file for the peak memory).
+`line_end` (what the platform calls a line end), `usage` (a file for the peak memory),
+`debug` (log everything). Without `outputs` each canvas gets a number of its own.
 """
 
 import argparse
 import errno
 import json
+import logging
 import os
 import sys
 import time
@@ -80,13 +82,15 @@ class HashFiller:
 
 def main() -> int:
     plan = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    if plan.get("debug"):
+        logging.basicConfig(level=logging.DEBUG)
     if plan.get("full_disk"):
         _fill_disk()
     if "line_end" in plan:
         os.linesep = plan["line_end"]
     seconds = plan.get("seconds", 0.0)
     if "outputs" in plan:
-        prompts = Path(plan["prompts"]) if "prompts" in plan else None
+        prompts = Path(plan["prompts"]) if plan.get("prompts") else None
         filler: HashFiller | StubFiller = StubFiller(plan["outputs"], prompts, seconds)
     else:
         filler = HashFiller(seconds)
