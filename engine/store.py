@@ -14,19 +14,19 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from filelock import FileLock, Timeout
 from platformdirs import user_cache_path
 
 from niello.engine.checkpoint import fetch_checkpoint
 from niello.engine.digest import FORMAT, Digests, file_digest
 from niello.engine.download import Progress, part_of, wheel_folder
 from niello.engine.known import KNOWN, KnownModel
+from niello.engine.lock import alone
 from niello.engine.modelfolder import (
     check_folder,
     made_from,
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 Say = Callable[[str], None]
 
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 
 
 class ModelInfo(NamedTuple):
@@ -69,7 +69,8 @@ class Store:
     ) -> None:
         """Use `root`, or NIELLO_HOME, or the platform's cache folder."""
         home = os.environ.get("NIELLO_HOME")
-        self.root = root or (Path(home) if home else user_cache_path("niello"))
+        chosen = Path(home).expanduser() if home else user_cache_path("niello")
+        self.root = root or chosen
         self._known = known
         self._adapters = adapters or Path(str(files("niello.engine") / "weights"))
 
@@ -193,10 +194,11 @@ class Store:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def _folder(self, name: str) -> Path:
+        """Return where a model lies: in the store, or a folder of the user's."""
         own = self._models / name.replace("/", "--")
-        if name in self._known or own.is_dir():
+        if name in self._known:
             return own
-        if _HUB_ID.fullmatch(name) and not Path(name).is_dir():
+        if _HUB_ID.fullmatch(name) and (own.is_dir() or not Path(name).is_dir()):
             return own
         return Path(name).expanduser()
 
@@ -275,21 +277,11 @@ class Store:
                 "folder on another disk"
             )
 
-    @contextmanager
-    def _alone(self, name: str, say: Say) -> Iterator[None]:
-        """Let one process at a time change a model; the next then finds it done."""
-        locks = self.root / "locks"
-        locks.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(locks / f"{name.replace('/', '--')}.lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            say(f"another process is fetching the model {name}; waiting for it")
-            lock.acquire()
-        try:
-            yield
-        finally:
-            lock.release()
+    def _alone(self, name: str, say: Say) -> AbstractContextManager[None]:
+        return alone(
+            self.root / "locks" / f"{name.replace('/', '--')}.lock",
+            lambda: say(f"another process is fetching the model {name}; waiting"),
+        )
 
     @contextmanager
     def _disk_errors(self) -> Iterator[None]:
