@@ -45,6 +45,10 @@ Say = Callable[[str], None]
 _HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 
 
+def _silent(step: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
 class ModelInfo(NamedTuple):
     """A model as `niello models` shows it; `state` is ready, partial or absent."""
 
@@ -74,16 +78,18 @@ class Store:
         self._known = known
         self._adapters = adapters or Path(str(files("niello.engine") / "weights"))
 
-    def path(self, name: str) -> Path:
+    def path(
+        self, name: str, progress: Progress = _silent, say: Say = logger.info
+    ) -> Path:
         """Return a model's folder after checking it; look nothing up anywhere.
 
         A known model whose adapter has changed since is converted again from its kept
         source, which takes about twenty seconds.
         """
         folder = self._folder(name)
-        if not folder.is_dir():
-            raise self._missing(name)
         with self._disk_errors():
+            if not folder.is_dir():
+                raise self._missing(name)
             check_folder(folder, self._memory)
         known = self._known.get(name)
         if known and made_from(folder) != self._wanted_from(known):
@@ -92,14 +98,14 @@ class Store:
                     f"the model {name} was made for another version of Niello; "
                     f"fetch it again: niello models pull {name}"
                 )
-            logger.info("the fill adapter has changed: converting %s again", name)
-            return self.pull(name)
+            say(f"the fill adapter has changed: converting the model {name} again")
+            return self.pull(name, progress, say)
         return folder
 
     def pull(
         self,
         name: str,
-        progress: Progress = lambda step, done, total: None,
+        progress: Progress = _silent,
         say: Say = logger.info,
         source: Path | None = None,
     ) -> Path:
@@ -134,9 +140,7 @@ class Store:
         )
         return [self._info(name) for name in dict.fromkeys([*self._known, *own])]
 
-    def show(
-        self, name: str, progress: Progress = lambda step, done, total: None
-    ) -> ModelInfo:
+    def show(self, name: str, progress: Progress = _silent) -> ModelInfo:
         """Return what is known of a model, with every byte of it checked."""
         info = self._info(name)
         if info.state != "ready":
@@ -289,8 +293,8 @@ class Store:
             yield
         except OSError as error:
             where = error.filename or self.root
-            advice = "what was fetched is kept; run it again"
+            advice = "may it be written? NIELLO_HOME can name another folder"
             if error.errno == errno.ENOSPC:
                 free = shutil.disk_usage(self.root).free
-                advice = f"{free} bytes are free in {self.root}; make room, {advice}"
+                advice = f"{free} bytes are free; make room and run it again"
             raise ModelError(f"{where}: {error.strerror}; {advice}") from None
