@@ -8,8 +8,8 @@ from torch.nn.functional import linear
 
 from .network import Base
 from .texts import Text
+from .vocabulary import IGNORED
 
-IGNORED = -100
 _WINDOW = 64  # places of a prompt that are looked at for anchors
 
 

@@ -7,27 +7,23 @@ so that drafts of a block agree with one another. Every other position runs the 
 untouched, so nothing here can change the base's own text.
 """
 
-import math
+from functools import partial
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import nn
 from torch.nn.functional import linear, silu
 
+from .adapters import Adapters, fill_in, rank_of, read_weights, write_weights
 from .network import (
     GROUP,
     HEAD_DIM,
-    LINEAR_SHAPES,
     N_KV_HEADS,
-    N_LAYERS,
     RMS_EPS,
     WIDTH,
     Base,
-    Layer,
     rms_norm,
-    split_heads,
+    run_layer,
 )
 
 SAMPLER_WIDTH = 512
@@ -63,13 +59,7 @@ class MaskMode(nn.Module):
         """Start as the base itself, with mask embeddings near zero."""
         super().__init__()
         self.mask_embedding = nn.Parameter(torch.randn(n_offsets, WIDTH) * 0.01)
-        self.down, self.up = nn.ParameterDict(), nn.ParameterDict()
-        for index in range(N_LAYERS):
-            for name, (n_out, n_in) in LINEAR_SHAPES.items():
-                self.down[f"{index}_{name}"] = nn.Parameter(
-                    torch.randn(rank, n_in) / math.sqrt(n_in)
-                )
-                self.up[f"{index}_{name}"] = nn.Parameter(torch.zeros(n_out, rank))
+        self.adapters = Adapters(rank)
         self.sampler = Sampler()
 
     def forward(
@@ -92,7 +82,8 @@ class MaskMode(nn.Module):
         x = self.mask_embedding[:n_masks].to(base.embedding.dtype)
         x = x.expand(n_blocks, n_masks, WIDTH).reshape(-1, WIDTH)
         for index, layer in enumerate(base.layers):
-            x = self._layer(x, layer, index, context, positions, closed)
+            attend = partial(_attend, context[0][index], context[1][index], closed)
+            x = run_layer(x, layer, index, positions, attend, self.adapters)
         return rms_norm(x, base.norm).view(n_blocks, n_masks, WIDTH)
 
     def refine(
@@ -106,40 +97,22 @@ class MaskMode(nn.Module):
             refined.append(state)
         return torch.stack(refined, dim=1)
 
-    def _layer(
-        self,
-        x: torch.Tensor,
-        layer: Layer,
-        index: int,
-        context: tuple[torch.Tensor, torch.Tensor],
-        positions: torch.Tensor,
-        closed: torch.Tensor,
-    ) -> torch.Tensor:
-        normed = rms_norm(x, layer.attn_norm)
-        qkv = self._adapted(normed, layer.attn_qkv, index, "attn_qkv")
-        q, k, v = split_heads(qkv + layer.attn_qkv_bias, positions)
-        mixed = _attend(q, k, v, context[0][index], context[1][index], closed)
-        x = x + self._adapted(mixed, layer.attn_out, index, "attn_out")
-        normed = rms_norm(x, layer.ffn_norm)
-        gate_up = self._adapted(normed, layer.ffn_gate_up, index, "ffn_gate_up")
-        gate, up = gate_up.chunk(2, dim=-1)
-        return x + self._adapted(silu(gate) * up, layer.ffn_down, index, "ffn_down")
-
-    def _adapted(
-        self, x: torch.Tensor, weight: torch.Tensor, index: int, name: str
-    ) -> torch.Tensor:
-        down = self.down[f"{index}_{name}"].to(x.dtype)
-        up = self.up[f"{index}_{name}"].to(x.dtype)
-        return linear(x, weight) + linear(linear(x, down), up)
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return the weights under the names the engine reads."""
+        return {
+            "mask_embedding": self.mask_embedding,
+            "sampler.down": self.sampler.down,
+            "sampler.up": self.sampler.up,
+        } | self.adapters.tensors()
 
 
 def _attend(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
     context_keys: torch.Tensor,
     context_values: torch.Tensor,
     closed: torch.Tensor,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
 ) -> torch.Tensor:
     """Attend to the context up to each anchor and to the own block; (rows, width).
 
@@ -171,45 +144,18 @@ def _unit(x: torch.Tensor) -> torch.Tensor:
 
 def load(path: Path, n_offsets: int) -> MaskMode:
     """Read a weight file; offsets and a sampler it lacks start from what it has."""
-    with safe_open(path, "pt") as file:
-        tensors = {name: file.get_tensor(name).float() for name in list(file.keys())}
-    embedding = tensors.pop("mask_embedding")[:n_offsets]
-    rank = tensors["layers.0.attn_qkv.lora_A"].shape[0]
-    model = MaskMode(n_offsets, rank)
-    with torch.no_grad():
-        model.mask_embedding.copy_(
-            torch.cat(
-                [embedding, embedding[-1:].expand(n_offsets - len(embedding), -1)]
-            )
-        )
-        for name, tensor in tensors.items():
-            _parameter(model, name).copy_(tensor)
+    tensors = read_weights(path)
+    model = MaskMode(n_offsets, rank_of(tensors))
+    known = tensors["mask_embedding"][:n_offsets]
+    more = known[-1:].expand(n_offsets - len(known), -1)
+    fill_in(model.tensors(), tensors | {"mask_embedding": torch.cat([known, more])})
     return model
 
 
-def save(path: Path, model: MaskMode, metadata: dict[str, str]) -> None:
-    """Write the weights in bfloat16 under the names the engine reads."""
-    tensors = {"mask_embedding": model.mask_embedding}
-    for index in range(N_LAYERS):
-        for name in LINEAR_SHAPES:
-            tensors[f"layers.{index}.{name}.lora_A"] = model.down[f"{index}_{name}"]
-            tensors[f"layers.{index}.{name}.lora_B"] = model.up[f"{index}_{name}"]
-    tensors["sampler.down"] = model.sampler.down
-    tensors["sampler.up"] = model.sampler.up
-    facts = {
-        "k": str(len(model.mask_embedding)),
-        "rank": str(model.down["0_attn_qkv"].shape[0]),
-        "scale": "1.0",
-    }
-    half = {n: t.detach().to("cpu", torch.bfloat16) for n, t in tensors.items()}
-    part = path.with_suffix(".part")
-    save_file(half, part, {"format": "pt"} | facts | metadata)
-    part.replace(path)
-
-
-def _parameter(model: MaskMode, name: str) -> torch.Tensor:
-    if name.startswith("sampler."):
-        return model.get_parameter(name)
-    _, index, linear_map, side = name.split(".")
-    part = "down" if side == "lora_A" else "up"
-    return model.get_parameter(f"{part}.{index}_{linear_map}")
+def save(
+    path: Path, model: MaskMode, vocabulary: torch.Tensor, metadata: dict[str, str]
+) -> None:
+    """Write a weight file; drafts are drawn from the tokens in ``vocabulary``."""
+    facts = {"k": str(len(model.mask_embedding)), "rank": str(model.adapters.rank)}
+    tensors = model.tensors() | {"draft_vocabulary": vocabulary.to(torch.int32)}
+    write_weights(path, tensors, facts | metadata)

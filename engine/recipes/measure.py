@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from torch.nn.functional import linear
 
 from .mask_mode import MaskMode
 from .network import Base
 from .texts import Text
+from .vocabulary import Vocabulary
 
 _LONGEST_LOOKUP, _SHORTEST_MATCH = 8, 2
 
@@ -30,16 +30,15 @@ class Outcome(NamedTuple):
 
 @torch.no_grad()
 def measure(
-    model: MaskMode, base: Base, texts: Sequence[Text], vocabulary: torch.Tensor, k: int
+    model: MaskMode, base: Base, texts: Sequence[Text], vocabulary: Vocabulary, k: int
 ) -> dict[str, dict[str, float]]:
     """Return the figures of each group and of all texts together."""
-    head = base.head[vocabulary]
     outcomes: dict[str, list[Outcome]] = {}
     right: dict[str, list[list[bool]]] = {}
     for text in texts:
         if len(text.drawn) < 2:
             continue
-        refined, plain = _draft(model, base, text, vocabulary, head, k)
+        refined, plain = _draft(model, base, text, vocabulary, k)
         agreed, agreed_plain = _runs(refined, text.drawn), _runs(plain, text.drawn)
         looked_up = _look_up_runs(text)
         longer = [max(a, b) for a, b in zip(agreed, looked_up, strict=True)]
@@ -57,8 +56,7 @@ def _draft(
     model: MaskMode,
     base: Base,
     text: Text,
-    vocabulary: torch.Tensor,
-    head: torch.Tensor,
+    vocabulary: Vocabulary,
     k: int,
 ) -> tuple[list[list[int]], list[list[int]]]:
     """Draft after every anchor: with the sampler for offsets 2 on, and without.
@@ -67,15 +65,17 @@ def _draft(
     """
     n = len(text.drawn) - 1
     edge = len(text.prompt) - 1
-    anchors = torch.arange(edge, edge + n, device=head.device)
+    device = base.head.device
+    anchors = torch.arange(edge, edge + n, device=device)
+    vocabulary.add_text(text.prompt)
     hidden = model(base, text.context, anchors, k)
-    plain = vocabulary[linear(hidden, head).argmax(-1)]
-    known = torch.tensor([text.prompt[-1], *text.drawn], device=head.device)
+    plain = vocabulary.best(hidden)
+    known = torch.tensor([text.prompt[-1], *text.drawn], device=device)
     state = torch.zeros_like(hidden[:, 0])
     token, refined = known[:n], []
     for offset in range(k):
         state = model.sampler(hidden[:, offset], base.embedding[token], state)
-        token = vocabulary[linear(state, head).argmax(-1)]
+        token = vocabulary.best(state)
         if offset == 0:
             token = known[1 : n + 1]
         refined.append(token)

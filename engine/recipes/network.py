@@ -7,14 +7,16 @@ adapters at mask positions (mask_mode.py) or of data (samples.py).
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import torch
 from gguf import GGUFReader
 from gguf.quants import dequantize
 from safetensors import safe_open
-from torch.nn.functional import linear, silu
+from torch.nn.functional import linear, scaled_dot_product_attention, silu
 
 N_LAYERS, WIDTH, N_HEADS, N_KV_HEADS, HEAD_DIM = 24, 896, 14, 2, 64
 GROUP = N_HEADS // N_KV_HEADS
@@ -25,6 +27,13 @@ LINEAR_SHAPES = {  # name: (out, in), in the order of the adapter files
     "ffn_gate_up": (2 * 4864, WIDTH),
     "ffn_down": (WIDTH, 4864),
 }
+
+
+Attend = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+"""From queries, keys, values (rows, heads, dim) to what each row sees, (rows, width)."""
+
+Apply = Callable[[torch.Tensor, torch.Tensor, int, str], torch.Tensor]
+"""Rows through a linear map, given its weight, its layer and its name."""
 
 
 @dataclass
@@ -105,27 +114,50 @@ def read_context(
     positions = torch.arange(len(token_ids), device=token_ids.device)
     x = base.embedding[token_ids]
     all_keys, all_values = [], []
-    for layer in base.layers:
-        qkv = linear(rms_norm(x, layer.attn_norm), layer.attn_qkv, layer.attn_qkv_bias)
-        q, k, v = split_heads(qkv, positions)
+
+    def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         all_keys.append(k.transpose(0, 1))
         all_values.append(v.transpose(0, 1))
-        mixed = torch.nn.functional.scaled_dot_product_attention(
-            q.transpose(0, 1)[None],
-            k.repeat_interleave(GROUP, 1).transpose(0, 1)[None],
-            v.repeat_interleave(GROUP, 1).transpose(0, 1)[None],
-            is_causal=True,
-        )[0]
-        x = x + linear(mixed.transpose(0, 1).reshape(len(x), WIDTH), layer.attn_out)
-        x = x + feed_forward(x, layer)
-    hidden = rms_norm(x, base.norm)
-    return torch.stack(all_keys), torch.stack(all_values), hidden
+        return attend_causally(q, k, v)
+
+    for index, layer in enumerate(base.layers):
+        x = run_layer(x, layer, index, positions, attend, apply_frozen)
+    return torch.stack(all_keys), torch.stack(all_values), rms_norm(x, base.norm)
 
 
-def feed_forward(x: torch.Tensor, layer: Layer) -> torch.Tensor:
-    """Return what a layer's gated map adds to x."""
-    gate, up = linear(rms_norm(x, layer.ffn_norm), layer.ffn_gate_up).chunk(2, dim=-1)
-    return linear(silu(gate) * up, layer.ffn_down)
+def run_layer(
+    x: torch.Tensor,
+    layer: Layer,
+    index: int,
+    positions: torch.Tensor,
+    attend: Attend,
+    apply: Apply,
+) -> torch.Tensor:
+    """Run one layer on (rows, width); who attends to what is the caller's matter."""
+    qkv = apply(rms_norm(x, layer.attn_norm), layer.attn_qkv, index, "attn_qkv")
+    mixed = attend(*split_heads(qkv + layer.attn_qkv_bias, positions))
+    x = x + apply(mixed, layer.attn_out, index, "attn_out")
+    normed = rms_norm(x, layer.ffn_norm)
+    gate, up = apply(normed, layer.ffn_gate_up, index, "ffn_gate_up").chunk(2, dim=-1)
+    return x + apply(silu(gate) * up, layer.ffn_down, index, "ffn_down")
+
+
+def apply_frozen(
+    x: torch.Tensor, weight: torch.Tensor, index: int, name: str
+) -> torch.Tensor:
+    """Apply a linear map as it is."""
+    return linear(x, weight)
+
+
+def attend_causally(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """Let every row see the rows up to itself; (rows, width)."""
+    mixed = scaled_dot_product_attention(
+        q.transpose(0, 1)[None],
+        k.repeat_interleave(GROUP, 1).transpose(0, 1)[None],
+        v.repeat_interleave(GROUP, 1).transpose(0, 1)[None],
+        is_causal=True,
+    )[0]
+    return mixed.transpose(0, 1).reshape(len(q), WIDTH)
 
 
 @torch.no_grad()
@@ -165,22 +197,31 @@ def _step(
     closed = columns[None, None, None, :] < starts[:, None, None, None]
     x = base.embedding[token_ids]
     for index, layer in enumerate(base.layers):
-        qkv = linear(rms_norm(x, layer.attn_norm), layer.attn_qkv, layer.attn_qkv_bias)
-        q, k, v = split_heads(qkv, positions)
-        keys, values = cache.keys[index], cache.values[index]
-        keys[rows, :, cache.filled] = k
-        values[rows, :, cache.filled] = v
-        grouped = q.view(len(x), N_KV_HEADS, GROUP, HEAD_DIM)
-        mixed = torch.nn.functional.scaled_dot_product_attention(
-            grouped,  # the heads of a group stand where time would
-            keys[rows, :, : cache.filled + 1],
-            values[rows, :, : cache.filled + 1],
-            attn_mask=~closed,
-        )
-        x = x + linear(mixed.reshape(len(x), WIDTH), layer.attn_out)
-        x = x + feed_forward(x, layer)
+        attend = partial(_attend_to_cache, cache, index, rows, ~closed)
+        x = run_layer(x, layer, index, positions, attend, apply_frozen)
     cache.filled += 1
     return rms_norm(x, base.norm)
+
+
+def _attend_to_cache(
+    cache: Cache,
+    index: int,
+    rows: torch.Tensor,
+    open_columns: torch.Tensor,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+) -> torch.Tensor:
+    keys, values = cache.keys[index], cache.values[index]
+    keys[rows, :, cache.filled] = k
+    values[rows, :, cache.filled] = v
+    mixed = scaled_dot_product_attention(
+        q.view(-1, N_KV_HEADS, GROUP, HEAD_DIM),  # a group's heads stand as time would
+        keys[rows, :, : cache.filled + 1],
+        values[rows, :, : cache.filled + 1],
+        attn_mask=open_columns,
+    )
+    return mixed.reshape(len(q), WIDTH)
 
 
 def load_base(gguf: Path, adapter: Path | None, device: str) -> Base:

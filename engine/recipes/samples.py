@@ -23,13 +23,13 @@ _MOST_BLOCK_LINES = 24
 
 
 class Sample(NamedTuple):
-    """A text cut in three, with the part of the middle that is already typed."""
+    """A text cut at a cursor, as the span and the context of a cursor cut it."""
 
     language: str
-    prefix: str
+    prefix: str  # up to the start of the cursor's line
+    given: str  # what stands on that line in front of the cursor
     middle: str
     suffix: str
-    given: str
 
 
 class Corpus:
@@ -94,20 +94,18 @@ def cut(text: str, rng: random.Random, language: str) -> Sample | None:
         if last <= first + 1 or last - first > _MOST_BLOCK_LINES:
             return None
         first += rng.random() < 0.5
+    if column == 0 and rng.random() < 0.7:  # the cursor stands after the indentation
+        column = _depth(lines[first])
     window = max(0, first - rng.choice((10, 20, 40, 60)))
     horizon = last + rng.choice((3, 8, 15, 30))
-    prefix = "".join(lines[window:first]) + lines[first][:column]
     middle = lines[first][column:] + "".join(lines[first + 1 : last])
-    suffix = "".join(lines[last:horizon])
-    if column == 0 and rng.random() < 0.7:  # the cursor stands after the indentation
-        indent = middle[: len(middle) - len(middle.lstrip(" \t"))]
-        prefix, middle = prefix + indent, middle[len(indent) :]
-    middle, suffix = middle.removesuffix("\n"), "\n" + suffix
-    given = ""
-    if rng.random() < 0.25:
-        typed = middle.split("\n")[0]
-        given = typed[: rng.randrange(0, len(typed) + 1) // 2]
-    return Sample(language, prefix, middle, suffix, given)
+    return Sample(
+        language,
+        prefix="".join(lines[window:first]),
+        given=lines[first][:column],
+        middle=middle.removesuffix("\n"),
+        suffix="\n" + "".join(lines[last:horizon]),
+    )
 
 
 def prompt_ids(tokenizer: Tokenizer, sample: Sample) -> list[int]:
@@ -137,10 +135,10 @@ def read_infilling(path: Path, n: int, rng: random.Random) -> Iterator[Sample]:
         problem = json.loads(row)
         yield Sample(
             path.stem,
-            problem["prompt"],
-            problem["canonical_solution"],
-            problem["suffix"],
-            "",
+            prefix=problem["prompt"],
+            given="",
+            middle=problem["canonical_solution"],
+            suffix=problem["suffix"],
         )
 
 

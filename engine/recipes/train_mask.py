@@ -2,13 +2,13 @@
 
     python -m niello.engine.recipes.train_mask WORK --base MODEL.gguf \
         --adapter FILL.safetensors --corpus CORPUS/files.jsonl \
-        --tokenizer tokenizer.json --start WEIGHTS --minutes 60
+        --tokenizer tokenizer.json --start MASK.safetensors --minutes 60
 
-Each round reads some contexts, draws the base's greedy text after them
-all at once, and trains on blocks of masks at many anchors of each: every place of the
-drawn text, and places of the context where the base would have written the same. The
-targets are thus what a draft is checked against when serving, and cost nothing extra.
-The loss is taken over the frequent part of the vocabulary.
+Each round reads some contexts, draws the base's greedy text after them all at once, and
+trains on blocks of masks at many anchors of each: every place of the drawn text, and
+places of the context where the base would have written the same. The targets are thus
+what a draft is checked against when serving, and cost nothing extra. The loss is taken
+over the vocabulary that drafts are drawn from.
 """
 
 import argparse
@@ -20,14 +20,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from torch.nn.functional import cross_entropy, linear
+from torch.nn.functional import cross_entropy
 
 from . import mask_mode
-from .blocks import IGNORED, Blocks, blocks_in_drawn, blocks_in_prompt, stack
+from .blocks import Blocks, blocks_in_drawn, blocks_in_prompt, stack
 from .measure import measure
 from .network import Base, load_base
+from .run import Run, add_arguments
 from .samples import ENDS, Corpus, read_tokenizer
 from .texts import Text, draw_measured, draw_texts
+from .vocabulary import IGNORED, Vocabulary
 
 OFFSET_WEIGHTS = (0.5, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4)
 
@@ -36,143 +38,109 @@ def main() -> None:
     """Train until the minutes are spent."""
     options = _parse()
     torch.set_num_threads(options.threads)
-    options.work.mkdir(parents=True, exist_ok=True)
-    base = load_base(options.base, options.adapter, options.device)
-    Run(options, base).train()
+    Trainer(options, load_base(options.base, options.adapter, options.device)).train()
 
 
-class Run:
-    """The state of a training run, all of it in the checkpoint."""
+class Trainer:
+    """Mask mode in training, with the data it draws."""
 
     def __init__(self, options: argparse.Namespace, base: Base) -> None:
         """Start afresh or from the checkpoint in the work folder."""
         self.options, self.base = options, base
         self.tokenizer = read_tokenizer(options.tokenizer)
         self.corpus = Corpus(options.corpus, held_out=False)
-        self.rng = random.Random(options.seed)
-        self.vocabulary = self._frequent_tokens()
-        self.head = base.head[self.vocabulary]
-        self.rank_of = torch.full((len(base.head),), IGNORED, device=options.device)
-        self.rank_of[self.vocabulary] = torch.arange(
-            len(self.vocabulary), device=options.device
-        )
         self.model = mask_mode.load(options.start, options.offsets).to(options.device)
         sampler = list(self.model.sampler.parameters())
-        ours = {id(p) for p in sampler}
-        adapters = [p for p in self.model.parameters() if id(p) not in ours]
-        groups = [
-            {"params": adapters, "peak": options.rate},
-            {"params": sampler, "peak": 2 * options.rate},
-        ]
-        self.optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.98), weight_decay=0.0)
-        self.step, self.seconds, self.n_blocks = 0, 0.0, 0
+        others = [self.model.mask_embedding, *self.model.adapters.parameters()]
+        groups = [(others, options.rate), (sampler, 2 * options.rate)]
+        self.run = Run(options.work, options.minutes, options.seed, groups)
+        self.vocabulary = Vocabulary(base.head, self._frequent_tokens())
         self.figures: dict[str, float] = {}
-        if self._checkpoint.exists():
-            self._resume()
 
     def train(self) -> None:
-        """Run rounds until the minutes are spent; measure, save, export on the way."""
-        options = self.options
+        """Run rounds until the time is over; measure, save and export on the way."""
+        options, run = self.options, self.run
         held_out = Corpus(options.corpus, held_out=True)
         texts = draw_measured(
             self.base, held_out, self.tokenizer, options.bench, options.n_measured
         )
-        measured = saved = -math.inf
-        while self.seconds < 60 * options.minutes:
-            if self.seconds - measured > 60 * options.measure_minutes:
+        measured = run.seconds if run.step else -math.inf
+        saved = run.seconds
+        while not run.is_over:
+            if run.seconds - measured > 60 * options.measure_minutes:
                 self._measure(texts)
-                measured = self.seconds
+                measured = run.seconds
             begun = time.monotonic()
             self._round()
-            self.seconds += time.monotonic() - begun
-            if self.seconds - saved > 180:
+            run.seconds += time.monotonic() - begun
+            if run.seconds - saved > 60 * options.save_minutes:
                 self._save()
-                saved = self.seconds
+                saved = run.seconds
         self._measure(texts)
         self._save()
 
     def _round(self) -> None:
-        options = self.options
-        samples = [self.corpus.draw(self.rng) for _ in range(options.round)]
+        options, rng = self.options, self.run.rng
+        samples = [self.corpus.draw(rng) for _ in range(options.round)]
         texts = draw_texts(self.base, self.tokenizer, samples, options.drawn)
-        self.rng.shuffle(texts)
+        rng.shuffle(texts)
         for start in range(0, len(texts), options.batch):
-            begun = time.monotonic()
-            self._train_on(texts[start : start + options.batch], begun)
+            self._train_on(texts[start : start + options.batch])
 
-    def _train_on(self, texts: Sequence[Text], begun: float) -> None:
-        rate = self._rate()
-        for group in self.optimizer.param_groups:
-            group["lr"] = group["peak"] * rate
-        k = self.rng.choice(self.options.block_lengths)
-        sums = torch.zeros(4)
-        all_blocks = [self._blocks(text, k) for text in texts]
-        weights = torch.tensor(OFFSET_WEIGHTS[:k], device=self.head.device)
-        total = sum(float(((b.targets != IGNORED) * weights).sum()) for b in all_blocks)
-        for text, blocks in zip(texts, all_blocks, strict=True):
-            if len(blocks.anchors) == 0:
-                continue
-            plain, refined = self._losses(text, blocks, weights, sums)
-            torch.autograd.backward((plain + refined) / (2 * total))
-            self.n_blocks += len(blocks.anchors)
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
-        self.step += 1
-        self._log(
-            {
-                "step": self.step,
-                "minutes": round(self.seconds / 60, 2),
-                "blocks": self.n_blocks,
-                "rate": round(rate, 4),
-                "plain": round(float(sums[0] / sums[2]), 4),
-                "refined": round(float(sums[1] / sums[2]), 4),
-                "took": round(time.monotonic() - begun, 2),
-                "k": k,
-            }
+    def _train_on(self, texts: Sequence[Text]) -> None:
+        begun = time.monotonic()
+        k = self.run.rng.choice(self.options.block_lengths)
+        weights = torch.tensor(OFFSET_WEIGHTS[:k], device=self.base.head.device)
+        chosen = [self._blocks(text, k) for text in texts]
+        total = sum(float(((b.targets != IGNORED) * weights).sum()) for b in chosen)
+        plain, refined = 0.0, 0.0
+        for text, blocks in zip(texts, chosen, strict=True):
+            if len(blocks.anchors):
+                losses = self._losses(text, blocks, weights) / total
+                torch.autograd.backward(losses.mean())
+                plain, refined = plain + losses[0].item(), refined + losses[1].item()
+        rate = self.run.rate
+        self.run.update()
+        self.run.log(
+            k=k,
+            blocks=sum(len(b.anchors) for b in chosen),
+            rate=round(rate, 4),
+            plain=round(plain, 4),
+            refined=round(refined, 4),
+            took=round(time.monotonic() - begun, 2),
         )
 
     def _losses(
-        self, text: Text, blocks: Blocks, weights: torch.Tensor, sums: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+        self, text: Text, blocks: Blocks, weights: torch.Tensor
+    ) -> torch.Tensor:
         """Return the summed losses of the masks' own guesses and of the sampler's."""
         k = blocks.targets.shape[1]
         hidden = self.model(self.base, text.context, blocks.anchors, k)
         refined = self.model.refine(self.base, hidden, blocks.before)
-        known = blocks.targets != IGNORED
-        targets, scale = blocks.targets[known], weights.expand_as(known)[known]
+        self.vocabulary.add_text(text.prompt + text.drawn)
+        ranks = self.vocabulary.ranks(blocks.targets)
+        known = ranks != IGNORED
+        targets, scale = ranks[known], weights.expand_as(known)[known]
         losses = []
         for states in (hidden, refined):
-            logits = linear(states[known], self.head).float()
+            logits = self.vocabulary.logits(states[known]).float()
             each = cross_entropy(logits, targets, reduction="none")
             losses.append((each * scale).sum())
-        sums[0] += losses[0].item()
-        sums[1] += losses[1].item()
-        sums[2] += scale.sum().item()
-        return losses[0], losses[1]
+        return torch.stack(losses)
 
     def _blocks(self, text: Text, k: int) -> Blocks:
-        """Choose anchors and look up what each mask should say."""
+        """Choose anchors, with what each mask should say."""
         drawn = blocks_in_drawn(text, k)
-        there = blocks_in_prompt(text, k, self.base, self.rng)
-        self.rng.shuffle(drawn)
-        self.rng.shuffle(there)
+        there = blocks_in_prompt(text, k, self.base, self.run.rng)
+        self.run.rng.shuffle(drawn)
+        self.run.rng.shuffle(there)
         chosen = drawn[: self.options.anchors] + there[: self.options.context_anchors]
-        blocks = stack(chosen, k, self.head.device)
-        ranks = self.rank_of[blocks.targets.clamp(min=0)]
-        ranks = ranks.where(blocks.targets != IGNORED, IGNORED)
-        return blocks._replace(targets=ranks)
-
-    def _rate(self) -> float:
-        """Warm up, hold, and fall along a cosine over the last half of the minutes."""
-        spent = self.seconds / (60 * self.options.minutes)
-        fall = 0.5 + 0.5 * math.cos(math.pi * min(1.0, max(0.0, 2 * spent - 1)))
-        return min(1.0, (self.step + 1) / 20) * max(0.03, fall)
+        return stack(chosen, k, self.base.head.device)
 
     def _frequent_tokens(self) -> torch.Tensor:
         path = self.options.work / "vocabulary.json"
         if not path.exists():
-            counts = self.corpus.count_tokens(self.tokenizer, 400, self.rng)
+            counts = self.corpus.count_tokens(self.tokenizer, 400, random.Random(1))
             most = [token for token, _ in counts.most_common(self.options.vocabulary)]
             path.write_text(json.dumps(sorted({*most, *ENDS})))
         ids = json.loads(path.read_text())
@@ -183,70 +151,29 @@ class Run:
         k = max(self.options.block_lengths)
         groups = measure(self.model, self.base, texts, self.vocabulary, k)
         self.figures = groups["all"]
-        took = round(time.monotonic() - begun, 1)
-        row = {"step": self.step, "minutes": round(self.seconds / 60, 2)}
-        self._log(row | {"blocks": self.n_blocks, "took": took, "measured": groups})
-
-    @property
-    def _checkpoint(self) -> Path:
-        path: Path = self.options.work / "checkpoint.pt"
-        return path
+        self.run.log(measured=groups, took=round(time.monotonic() - begun, 1))
 
     def _save(self) -> None:
-        state = {
-            "model": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "step": self.step,
-            "seconds": self.seconds,
-            "blocks": self.n_blocks,
-            "rng": self.rng.getstate(),
-        }
-        part = self._checkpoint.with_suffix(".part")
-        torch.save(state, part)
-        part.replace(self._checkpoint)
+        self.run.save()
         facts = self.base.digests | {
             "recipe": "engine/recipes/train_mask.py",
-            "steps": str(self.step),
-            "minutes": str(round(self.seconds / 60)),
-            "blocks": str(self.n_blocks),
+            "steps": str(self.run.step),
+            "minutes": str(round(self.run.seconds / 60)),
             "measured": json.dumps(self.figures),
         }
-        mask_mode.save(self.options.work / "export.safetensors", self.model, facts)
-
-    def _resume(self) -> None:
-        state = torch.load(self._checkpoint, weights_only=False)
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.step, self.seconds = state["step"], state["seconds"]
-        self.n_blocks = state["blocks"]
-        self.rng.setstate(state["rng"])
-
-    def _log(self, row: dict[str, object]) -> None:
-        with (self.options.work / "log.jsonl").open("a", encoding="utf-8") as log:
-            log.write(json.dumps(row) + "\n")
-        print(json.dumps(row), flush=True)
+        path = self.options.work / "export.safetensors"
+        mask_mode.save(path, self.model, self.vocabulary.frequent, facts)
 
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("work", type=Path, help="checkpoints, log and export")
-    parser.add_argument("--base", type=Path, required=True)
-    parser.add_argument("--adapter", type=Path, required=True)
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--tokenizer", type=Path, required=True)
-    parser.add_argument(
-        "--start", type=Path, required=True, help="weights to go on from"
-    )
+    add_arguments(parser)
+    parser.add_argument("--adapter", type=Path, required=True, help="the fill adapter")
     parser.add_argument("--bench", type=Path, help="HumanEval-Infilling, to measure on")
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--measure-minutes", type=float, default=10)
     parser.add_argument("--n-measured", type=int, default=5, help="texts a group")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--offsets", type=int, default=6, help="mask embeddings")
-    parser.add_argument("--block-lengths", type=int, nargs="+", default=[6])
+    parser.add_argument("--block-lengths", type=int, nargs="+", default=[4, 6, 6])
     parser.add_argument("--vocabulary", type=int, default=24_000)
     parser.add_argument("--round", type=int, default=24, help="texts drawn at once")
     parser.add_argument("--batch", type=int, default=4, help="texts a step")

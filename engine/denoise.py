@@ -1,0 +1,197 @@
+"""Filling canvases: draft a few tokens, check them in the pass that drafts the next.
+
+Every pass feeds the last known token and a draft of what may follow. Its causal outputs
+check the draft: the longest agreeing run is committed, and the output after it is one
+more token for free, so a pass always gains a token and the text is the model's own
+(speculative decoding, arXiv 2211.17192). With a mask mode, blocks of masks stand after
+each possible end of the agreement and draft the next tokens in the same pass (cf.
+TiDAR, arXiv 2511.08923). Rows of rejected and mask positions never stay in the cache.
+
+Knows nothing of spans beyond the canvas's stop rule.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from niello.infill.canvas import Canvas, Fill, Reason, StopFlag
+
+from .cache import KVCache
+from .draft import LookUp
+from .model import Rows, Transformer
+from .sample import Choice, Sampler
+from .tokens import Tokens
+
+_SLICE = 256  # prompt rows a pass: bounds the scores' memory and the wait for a stop
+
+
+class Limits(NamedTuple):
+    """How much one pass feeds for one canvas."""
+
+    n_draft: int  # most draft tokens
+    n_masks: int = 0  # masks of a block; 0 drafts by look-up alone
+
+
+class Filling:
+    """One candidate of one canvas while it is being written."""
+
+    def __init__(
+        self,
+        canvas: Canvas,
+        tokens: Tokens,
+        prompt: Sequence[int],
+        cache: KVCache,
+        sampler: Sampler,
+    ) -> None:
+        """Begin with a cache that holds a beginning of ``prompt`` and given text."""
+        self.canvas = canvas
+        self.cache = cache
+        self.reason: Reason | None = None
+        self.draft: list[int] = []
+        self.n_fed = 0
+        self.n_cached = len(cache.token_ids)
+        self.forwards = 0
+        self._tokens = tokens
+        self._sampler = sampler
+        self._given = tokens.encode(canvas.given)
+        # The user's last token may begin a longer one, so it is written again.
+        self._heal = tokens.decode(self._given[-1:])
+        self.token_ids = [*prompt, *self._given[:-1]]
+        self._n_fixed = len(self.token_ids)
+        self._n_healed = len(self._heal)
+        self._log_probability = 0.0
+        self._look_up = LookUp()
+
+    def propose_draft(self, n_most: int) -> None:
+        """Look for a draft in the text so far, unless the masks gave a longer one."""
+        n_left = self.canvas.room - self._n_written - 1
+        if self._heal:
+            self.draft = []
+            return
+        if len(self.draft) < n_most:
+            found = self._look_up.draft(self.token_ids, n_most)
+            if len(found) > len(self.draft):
+                self.draft = found
+        del self.draft[max(0, min(n_most, n_left)) :]
+
+    def commit(self, logits: Tensor) -> int:
+        """Take the draft's checked run and one more token; return the run's length.
+
+        ``logits`` are the outputs at the last token and at each draft token.
+        """
+        allowed = self._tokens.continuing(self._heal) if self._heal else None
+        choice: Choice = self._sampler.check(logits, self.draft, allowed)
+        n_agreed = len(choice.token_ids) - 1
+        self.cache.keep([self.token_ids[-1], *choice.token_ids[:n_agreed]])
+        for token_id, log_probability in zip(*choice, strict=True):
+            if token_id in self._tokens.special_ids:
+                self.reason = "end"
+                break
+            self.token_ids.append(token_id)
+            self._log_probability += log_probability
+            self._heal = self._heal[len(self._tokens.decode([token_id])) :]
+        if self.reason is None and self._full() is not None:
+            self.reason = "span"
+        elif self.reason is None and self._n_written >= self.canvas.room:
+            self.reason = "room"
+        return n_agreed
+
+    def result(self) -> Fill:
+        """Return what has been written, cut where the span is full."""
+        text = self._text()
+        full = self._full()
+        if full is not None:
+            text = text[: max(0, full - len(self.canvas.given))]
+        n_written = self._n_written
+        return Fill(
+            text=text,
+            confidence=self._log_probability / max(1, n_written),
+            forwards=self.forwards,
+            reason=self.reason or "stopped",
+            n_tokens=n_written,
+            n_fed=self.n_fed,
+            n_cached=self.n_cached,
+        )
+
+    @property
+    def _n_written(self) -> int:
+        return len(self.token_ids) - self._n_fixed
+
+    def _text(self) -> str:
+        """Return the new text; bytes of a character cut at the end are left out."""
+        written = self._tokens.decode(self.token_ids[self._n_fixed :])
+        return written[self._n_healed :].decode("utf-8", "ignore")
+
+    def _full(self) -> int | None:
+        if self._heal:
+            return None
+        return self.canvas.stop(self.canvas.given + self._text())
+
+
+def prefill(model: Transformer, filling: Filling, stop: StopFlag) -> None:
+    """Compute the fixed text but its last token, slice by slice."""
+    while not stop():
+        start = len(filling.cache.token_ids)
+        part = filling.token_ids[start:-1][:_SLICE]
+        if not part:
+            return
+        model.forward([_text_rows(part, start, filling.cache)])
+        filling.cache.keep(part)
+        filling.forwards += 1
+        filling.n_fed += len(part)
+
+
+def denoise(
+    model: Transformer, fillings: Sequence[Filling], limits: Limits, stop: StopFlag
+) -> None:
+    """Write all fillings to their ends; one pass serves all that are not done."""
+    active = [filling for filling in fillings if filling.reason is None]
+    while active and not stop():
+        for filling in active:
+            filling.propose_draft(limits.n_draft)
+        batch = [_rows(filling, limits.n_masks) for filling in active]
+        hidden = model.forward(batch)
+        sizes = [len(rows.token_ids) for rows in batch]
+        for filling, own in zip(active, torch.split(hidden, sizes), strict=True):
+            filling.forwards += 1
+            filling.n_fed += len(own)
+            n_causal = 1 + len(filling.draft)
+            n_agreed = filling.commit(model.logits(own[:n_causal]))
+            if limits.n_masks and filling.reason is None:
+                start = n_causal + n_agreed * limits.n_masks
+                block = own[start : start + limits.n_masks]
+                filling.draft = model.logits(block).argmax(-1).tolist()
+            else:
+                filling.draft = []
+        active = [filling for filling in active if filling.reason is None]
+
+
+def _text_rows(token_ids: Sequence[int], start: int, cache: KVCache) -> Rows:
+    positions = torch.arange(start, start + len(token_ids))
+    return Rows(torch.tensor(token_ids), positions, cache)
+
+
+def _rows(filling: Filling, n_masks: int) -> Rows:
+    """Return the last token, its draft, and a block of masks after each of them."""
+    text = [filling.token_ids[-1], *filling.draft]
+    start = len(filling.cache.token_ids)
+    if not n_masks:
+        return _text_rows(text, start, filling.cache)
+    n_text = len(text)
+    offsets = torch.arange(1, n_masks + 1)
+    places = torch.arange(start, start + n_text)
+    blocks = (places[:, None] + offsets).flatten()  # (n_text * n_masks,)
+    owner = torch.arange(n_text).repeat_interleave(n_masks)
+    visible = torch.zeros(n_text * (1 + n_masks), n_text * (1 + n_masks)).bool()
+    visible[:n_text, :n_text] = torch.ones(n_text, n_text).tril_().bool()
+    visible[n_text:, :n_text] = owner[:, None] >= torch.arange(n_text)
+    visible[n_text:, n_text:] = owner[:, None] == owner
+    return Rows(
+        torch.cat([torch.tensor(text), torch.zeros_like(blocks)]),
+        torch.cat([places, blocks]),
+        filling.cache,
+        visible,
+        torch.cat([torch.zeros(n_text, dtype=torch.int64), offsets.repeat(n_text)]),
+    )

@@ -1,0 +1,149 @@
+"""The engine: loads a model once and fills canvases with it. The folder's one door.
+
+Not safe for several threads at once: its owner gives it one job after the other.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from niello.infill.canvas import Canvas, Draws, Fill, StopFlag, never
+from niello.infill.context import Context
+from niello.infill.errors import CanvasError
+
+from .cache import CacheStore, KVCache
+from .denoise import Filling, Limits, denoise, prefill
+from .kernels import Kernel, choose
+from .load import load_transformer
+from .model import Rows, Transformer
+from .sample import Sampler
+from .tokens import Tokens
+
+_VARIED = 0.7  # temperature of further candidates when the first is greedy
+_WINDOW = 32768  # most tokens of prompt and canvas together
+
+
+class Scored(NamedTuple):
+    """A token of scored text: its range in code points and its log-probability."""
+
+    start: int
+    end: int
+    log_probability: float
+
+
+class Engine:
+    """A loaded model with its caches; implements `Filler`."""
+
+    def __init__(
+        self,
+        model: Transformer,
+        tokens: Tokens,
+        limits: Limits,
+        max_cache_bytes: int = 1 << 30,
+    ) -> None:
+        """Join the parts; `load` is the usual way in."""
+        facts = model.facts
+        self.model = model
+        self.tokens = tokens
+        self.limits = limits
+        self._store = CacheStore(
+            facts.n_layers, facts.n_kv_heads, facts.head_dim, max_cache_bytes
+        )
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path,
+        *,
+        kernel: Kernel | None = None,
+        n_threads: int | None = None,
+        max_cache_bytes: int = 1 << 30,
+    ) -> "Engine":
+        """Read the model of a converted folder, with the quickest kernel here."""
+        if n_threads:
+            torch.set_num_threads(n_threads)
+        model = load_transformer(folder, kernel or choose())
+        return cls(model, Tokens(folder), Limits(n_draft=7), max_cache_bytes)
+
+    def fill(
+        self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag = never
+    ) -> list[list[Fill]]:
+        """Fill each canvas ``draws.n`` times, all of them in the same passes."""
+        groups = [self._begin(canvas, draws, stop) for canvas in canvases]
+        denoise(self.model, [f for group in groups for f in group], self.limits, stop)
+        for group in groups:
+            self._store.give_back(group[0].cache)
+        return [[filling.result() for filling in group] for group in groups]
+
+    def warm(self, context: Context, stop: StopFlag = never) -> None:
+        """Compute the keys and values of a context ahead of its canvas."""
+        canvas = Canvas(context, "", 0, lambda _: None)
+        filling = self._filling(canvas, Sampler())
+        prefill(self.model, filling, stop)
+        self._store.give_back(filling.cache)
+
+    def score(self, text: str, stop: StopFlag = never) -> list[Scored]:
+        """Return the log-probability of each token of ``text`` after those before it.
+
+        The first token has none before it and is left out, as are all after a stop.
+        """
+        token_ids = self.tokens.encode(text)
+        cache = self.model.new_cache()
+        scored: list[Scored] = []
+        place = len(self.tokens.decode(token_ids[:1]).decode("utf-8", "ignore"))
+        spelled = self.tokens.decode(token_ids[:1])
+        for start in range(0, len(token_ids) - 1, 64):
+            if stop():
+                break
+            part = token_ids[start : start + 64]
+            positions = torch.arange(start, start + len(part))
+            rows = Rows(torch.tensor(part), positions, cache)
+            logits = self.model.logits(self.model.forward([rows]))
+            cache.keep(part)
+            following = token_ids[start + 1 : start + 1 + len(part)]
+            chances = logits[: len(following)].log_softmax(-1)
+            for row, token_id in zip(chances, following, strict=True):
+                spelled += self.tokens.decode([token_id])
+                end = len(spelled.decode("utf-8", "ignore"))
+                scored.append(Scored(place, end, float(row[token_id])))
+                place = end
+        return scored
+
+    def clear_caches(self) -> None:
+        """Free the keys and values of all documents."""
+        self._store.clear()
+
+    @property
+    def cache_bytes(self) -> int:
+        """Memory held by caches, in bytes."""
+        return self._store.n_bytes
+
+    def _begin(self, canvas: Canvas, draws: Draws, stop: StopFlag) -> list[Filling]:
+        """Compute a canvas's fixed text once and start its candidates from it."""
+        first = self._filling(canvas, Sampler(draws.temperature, draws.seed))
+        prefill(self.model, first, stop)
+        varied = draws.temperature or _VARIED
+        others = [
+            self._filling(
+                canvas, Sampler(varied, draws.seed + number), first.cache.copy()
+            )
+            for number in range(1, draws.n)
+        ]
+        return [first, *others]
+
+    def _filling(
+        self, canvas: Canvas, sampler: Sampler, cache: KVCache | None = None
+    ) -> Filling:
+        prompt = self.tokens.prompt(canvas.context)
+        if len(prompt) + canvas.room > _WINDOW:
+            raise CanvasError(
+                f"the context of {len(prompt)} tokens and {canvas.room} tokens of room"
+                f" do not fit the model's window of {_WINDOW}; lower the budget"
+            )
+        if cache is None:
+            given = self.tokens.encode(canvas.given)[:-1]
+            # The last of them is computed in the first pass that writes.
+            cache = self._store.borrow([*prompt, *given][:-1])
+        return Filling(canvas, self.tokens, prompt, cache, sampler)

@@ -1,0 +1,72 @@
+"""Choosing tokens: a draft is checked against the model's own distribution.
+
+At temperature 0 a draft token is right if it is the most likely one. Above, it is taken
+with the probability the model gives it, and otherwise replaced by a draw from the rest;
+the text is then distributed exactly as without drafts (arXiv 2211.17192, for a draft
+that is certain of itself).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Choice(NamedTuple):
+    """The tokens taken, the free one last, and their log-probabilities."""
+
+    token_ids: list[int]
+    log_probabilities: list[float]
+
+
+class Sampler:
+    """Draws tokens at one temperature from one stream of random numbers."""
+
+    def __init__(self, temperature: float = 0.0, seed: int = 0) -> None:
+        """Use the most likely token at temperature 0."""
+        self._temperature = temperature
+        self._random = torch.Generator().manual_seed(seed)
+
+    def check(
+        self, logits: Tensor, draft: Sequence[int], allowed: Sequence[int] | None = None
+    ) -> Choice:
+        """Return the draft's accepted beginning and one more token.
+
+        ``logits`` is ``(1 + len(draft), vocabulary)``. ``allowed`` restricts the token,
+        and comes without a draft.
+        """
+        if allowed is not None:
+            assert not draft, "a restricted token has no draft"
+            picked = logits[:, allowed]
+            choice = self._pick(picked, [])
+            return Choice([allowed[i] for i in choice.token_ids], choice[1])
+        return self._pick(logits, draft)
+
+    def _pick(self, logits: Tensor, draft: Sequence[int]) -> Choice:
+        if self._temperature > 0:
+            return self._draw(logits.float() / self._temperature, draft)
+        best = logits.argmax(-1).tolist()
+        n_agreed = 0
+        while n_agreed < len(draft) and draft[n_agreed] == best[n_agreed]:
+            n_agreed += 1
+        return _choice(best[: n_agreed + 1], logits)
+
+    def _draw(self, logits: Tensor, draft: Sequence[int]) -> Choice:
+        taken: list[int] = []
+        probabilities = logits.softmax(-1)
+        for row, guess in zip(probabilities, draft, strict=False):
+            if torch.rand((), generator=self._random) < row[guess]:
+                taken.append(guess)
+                continue
+            row[guess] = 0.0
+            break
+        last = probabilities[len(taken)]
+        taken.append(int(torch.multinomial(last, 1, generator=self._random)))
+        return _choice(taken, logits)
+
+
+def _choice(token_ids: list[int], logits: Tensor) -> Choice:
+    rows = logits[: len(token_ids)]
+    picked = rows.gather(1, torch.tensor(token_ids)[:, None])[:, 0]
+    return Choice(token_ids, (picked - rows.logsumexp(-1)).tolist())
