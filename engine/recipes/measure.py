@@ -44,7 +44,7 @@ def measure(
         longer = [max(a, b) for a, b in zip(agreed, looked_up, strict=True)]
         outcome = Outcome(
             len(text.drawn) - 1,
-            *(_passes(r) for r in (agreed, agreed_plain, looked_up, longer)),
+            *(passes(r) for r in (agreed, agreed_plain, looked_up, longer)),
         )
         for group in (text.group, "all"):
             outcomes.setdefault(group, []).append(outcome)
@@ -117,7 +117,7 @@ def look_up(known: list[int]) -> list[int]:
     return []
 
 
-def _passes(runs: list[int]) -> int:
+def passes(runs: list[int]) -> int:
     """Play checked drafting: each pass takes the agreed drafts and one more token."""
     at, passes = 0, 0
     while at < len(runs):

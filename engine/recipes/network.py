@@ -30,7 +30,7 @@ LINEAR_SHAPES = {  # name: (out, in), in the order of the adapter files
 
 
 Attend = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-"""From queries, keys, values (rows, heads, dim) to what each row sees, (rows, width)."""
+"""From queries, keys, values (rows, heads, dim) to what rows take in (rows, width)."""
 
 Apply = Callable[[torch.Tensor, torch.Tensor, int, str], torch.Tensor]
 """Rows through a linear map, given its weight, its layer and its name."""
