@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import tree_sitter
 
-from .lexis import PAIRS, unclosed, unopened
-from .lines import line_end, line_start, width
+from .lexis import PAIRS, Bracket, unclosed, unopened
+from .lines import is_blank, line_end, line_start, lines_before, width
 from .parse import Parsed
+from .span import opens
 
 _MOST_LINES = 60
 _MOST_CHILDREN = 400
@@ -26,10 +27,20 @@ class Frame(NamedTuple):
 
 def find_frames(parsed: Parsed, start: int, end: int) -> list[Frame]:
     """Return the brackets open around ``[start, end)``, the innermost last."""
-    path = parsed.ancestors(start, end)
-    broken = not path or path[-1].is_error or any(n.has_error for n in path[:-1])
-    frames = _nearby if broken else _of_tree
+    frames = _of_tree if _is_whole(parsed, start, end) else _nearby
     return frames(parsed, start, end)
+
+
+def _is_whole(parsed: Parsed, start: int, end: int) -> bool:
+    """Tell whether the tree can be trusted around a span."""
+    path = parsed.ancestors(start, end)
+    if not path or path[-1].is_error or any(node.has_error for node in path[:-1]):
+        return False
+    # An ERROR beside the span may be the half of a construct that the span is in.
+    text = parsed.text
+    top = line_start(text, len(text[:start].rstrip()))
+    bottom = line_end(text, len(text) - len(text[end:].lstrip()))
+    return not any(node.end >= top and node.start <= bottom for node in parsed.broken)
 
 
 def _of_tree(parsed: Parsed, start: int, end: int) -> list[Frame]:
@@ -69,16 +80,31 @@ def _nearby(parsed: Parsed, start: int, end: int) -> list[Frame]:
     head, tail = _window(parsed.text, start, end)
     extra = [token.text for token in unopened(tail, language)]
     frames = []
-    for bracket in reversed(unclosed(head, language)):
-        given = bool(extra) and extra[0] == bracket.closer
-        if given:
-            extra.pop(0)
+    for bracket, given in _matched(unclosed(head, language), extra):
         before = head[: bracket.offset].rstrip()
         literal = before.endswith(("=", "(", ",", ":", "[", "return", "&", "?"))
         indented = language is None or language.layout == "indent"
         flows = bracket.closer != "}" or literal or indented
         frames.append(Frame(bracket.closer, given, flows))
-    return frames[::-1]
+    return frames
+
+
+def _matched(stack: list[Bracket], closers: list[str]) -> list[tuple[Bracket, bool]]:
+    """Say of each open bracket whether one of the closers that follow is its own.
+
+    The innermost ones are closed first, by the fill; so what follows closes the outer
+    ones, unless the kinds of brackets say otherwise.
+    """
+    outer = stack[: len(closers)]
+    if [bracket.closer for bracket in reversed(outer)] == closers[: len(outer)]:
+        return [(bracket, depth < len(outer)) for depth, bracket in enumerate(stack)]
+    matched = []
+    left = list(closers)
+    for bracket in reversed(stack):
+        given = bool(left) and left[0] == bracket.closer
+        matched.append((bracket, given))
+        left = left[given:]
+    return matched[::-1]
 
 
 def _window(text: str, start: int, end: int) -> tuple[str, str]:
@@ -88,7 +114,11 @@ def _window(text: str, start: int, end: int) -> tuple[str, str]:
     paragraph if none can be, and goes on to the last line indented more than that.
     """
     top = line_start(text, start)
-    base = width(text[top : line_end(text, start)])
+    own = text[top : line_end(text, start)]
+    base = width(own)
+    if start == top and is_blank(own):
+        near = next((line for line in lines_before(text, start) if line.strip()), "")
+        base = width(near) + opens(near)
     outer = base
     for _ in range(_MOST_LINES):
         above = line_start(text, max(0, top - 1))

@@ -13,6 +13,7 @@ from .lexis import unclosed
 from .lines import (
     is_blank,
     line_break,
+    line_end,
     line_start,
     lines_after,
     lines_before,
@@ -21,7 +22,7 @@ from .lines import (
 )
 from .parse import Parsed, replace
 from .span import Span, enclosing, expected_indent, opens, step
-from .stop import find_place
+from .stop import closed_too_much, find_place
 
 _MOST_CUTS = 24  # places to cut back to that are tried
 _NEAR = 4000  # code points after a span that a text is compared with
@@ -50,6 +51,7 @@ class Judge:
         self.near = (
             to_line_feeds(text[max(0, span.start - _NEAR) : span.start]) + self.suffix
         )
+        self.place = find_place(parsed, span, n_given)
         self.line_break = line_break(text, span.start)
         self.above = list(islice(lines_before(text, span.start), 8))[::-1]
         without = replace(parsed, span.start, span.end, "")
@@ -65,6 +67,7 @@ class Judge:
             ("suffix", self._drop_suffix_echo),
             ("repeats", rules.drop_repeats),
             ("indentation", self._set_indentation),
+            ("brackets", self._balance),
             ("blank", self._trim),
         ):
             kept = rule(written)
@@ -97,15 +100,18 @@ class Judge:
         """Tell whether a string or comment of the text runs on over what follows."""
         if self.span.kind in ("string", "comment"):
             return False
-        after = self.parsed.text[self.span.end :]
-        first = len(after) - len(after.lstrip())
-        if first == len(after):
+        text = self.parsed.text
+        after = text[self.span.end :]
+        first = self.span.end + len(after) - len(after.lstrip())
+        if first == len(text):
             return False
-        inside = enclosing(filled, end + first, ("string", "comment", "code"))
+        last = line_end(text, first)
+        inside = enclosing(
+            filled, end + last - self.span.end, ("string", "comment", "code")
+        )
         if inside is None or inside.name == "code" or inside.start >= end:
             return False
-        before = enclosing(self.parsed, self.span.end + first, ("string", "comment"))
-        return before is None
+        return enclosing(self.parsed, last, ("string", "comment")) is None
 
     def _repairs(self, written: str) -> list[tuple[str, str]]:
         rest = self.suffix.split("\n", 1)[0]
@@ -119,6 +125,12 @@ class Judge:
         closers = "".join(bracket.closer for bracket in reversed(missing))
         if closers:
             tries.append(("closed", written.rstrip() + closers))
+        if self._is_on_own_line():
+            expected = width(self._neighbours()[2])
+            indented = rules.set_first_line(
+                written, self.given, self._neighbours()[2], expected, expected
+            )
+            tries.insert(0, ("indentation", indented))
         position = len(written)
         for _ in range(_MOST_CUTS):
             position = written.rfind("\n", 0, position)
@@ -154,41 +166,44 @@ class Judge:
     def _drop_suffix_echo(self, written: str) -> str:
         return rules.drop_suffix_echo(written, self.suffix)
 
+    def _balance(self, written: str) -> str:
+        if self.span.kind in ("string", "comment"):
+            return written
+        end = closed_too_much(self.place, self.given + written)
+        return written if end is None else written[: max(0, end - self.n_given)]
+
     def _trim(self, written: str) -> str:
         return rules.trim_end(written, self.suffix)
 
     def _set_indentation(self, written: str) -> str:
-        style = step(self.parsed)
-        written = rules.set_indent_style(written, style, self.near)
-        if self.span.kind not in ("block", "body") or not is_blank(self.given):
+        written = rules.set_indent_style(written, step(self.parsed), self.near)
+        language = self.parsed.language
+        if language is None or language.layout == "flow" or not self._is_on_own_line():
             return written
-        place = find_place(self.parsed, self.span, self.n_given)
-        if (
-            place.language is None
-            or place.language.layout == "flow"
-            or place.rest.strip()
-        ):
+        first = written.lstrip()
+        if first.startswith(("#", ")", "]", "}", *language.continues)):
             return written
-        start = line_start(self.parsed.text, self.span.start)
-        expected = expected_indent(self.parsed, start)
+        above, below, expected = self._neighbours()
+        closes = below.lstrip().startswith((")", "]", "}", *language.continues))
+        if language.layout == "indent" and below:
+            low = 0  # A dedent may be meant; if not, the parser will tell.
+        elif opens(above):
+            low = width(above) + 1
+        else:
+            low = width(above) if closes else min(width(above), width(below))
+        return rules.set_first_line(written, self.given, expected, low, 10_000)
+
+    def _is_on_own_line(self) -> bool:
+        rest = self.suffix.split("\n", 1)[0]
+        blank = is_blank(self.given) and is_blank(rest)
+        return self.span.kind in ("block", "body") and blank
+
+    def _neighbours(self) -> tuple[str, str, str]:
+        """Return the lines around with text in them, and the indentation between."""
+        text = self.parsed.text
         above = next((line for line in reversed(self.above) if line.strip()), "")
         below = next(
-            (
-                line
-                for line in lines_after(self.parsed.text, self.span.end)
-                if line.strip()
-            ),
-            "",
+            (line for line in lines_after(text, self.span.end) if line.strip()), ""
         )
-        closes = (
-            below.lstrip()[:1] in tuple(")]}")
-            or below.split(" ")[0] in place.language.continues
-        )
-        low = (
-            width(expected)
-            if opens(above) or closes
-            else min(width(above), width(below))
-        )
-        strict = place.language.layout == "indent"
-        high = max(width(expected), width(below)) if strict else 10_000
-        return rules.set_first_line(written, self.given, expected, low, high)
+        expected = expected_indent(self.parsed, line_start(text, self.span.start))
+        return above, below, expected

@@ -44,52 +44,57 @@ def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
 
 def drop_suffix_echo(written: str, suffix: str) -> str:
     """Drop a tail that is a copy of what follows, from the first such place on."""
-    for start in _echo_starts(written):
-        tail = written[start:]
-        if is_blank(written[:start]) or not _echoes(tail, suffix):
-            continue
-        return written[:start]
+    rest = suffix.split("\n", 1)[0].rstrip()
+    for match in re.finditer(rf"\n|(?={re.escape(rest)})" if rest else r"\n", written):
+        kept, tail = written[: match.start()], written[match.start() :]
+        if not is_blank(kept) and _echoes(tail, rest, suffix):
+            return kept
+    inner, body = _before_closer(rest), written.rstrip()
+    if inner != rest and body.endswith(inner):
+        if re.fullmatch(r"\W+\w.*", inner) or _weight(inner) >= _ALNUM:
+            return body[: -len(inner)]  # The bracket after it has been cut already.
     return written
 
 
-def _echo_starts(written: str) -> list[int]:
-    """Return the line ends of the text, and the starts of words in its last lines."""
-    ends = [match.start() for match in re.finditer(r"\n", written)]
-    return sorted({*ends, *(m.start() for m in re.finditer(r"\b|(?=\W)", written))})
-
-
-def _echoes(tail: str, suffix: str) -> bool:
-    """Tell whether a tail says what the suffix says, and enough of it to be no chance."""
+def _echoes(tail: str, rest: str, suffix: str) -> bool:
+    """Tell whether a tail says what follows, and enough of it to be no chance."""
     if tail.startswith("\n"):
-        following = suffix[suffix.find("\n") :] if "\n" in suffix else ""
-        return _copies(_lines(tail), _lines(following), whole_first=True)
-    rest = suffix.split("\n", 1)[0].rstrip()
-    if len(rest) < 2 or not tail.startswith(rest):
-        return False
+        written, following = _lines(tail), _lines(suffix[len(rest) :].lstrip(" \t"))
+        enough = _weight("".join(written)) >= _ALNUM
+        return (
+            enough
+            and _copies(written, following)
+            and (len(written) > 1 or written == following[:1])
+        )
     after = tail[len(rest) :]
     if is_blank(after):
-        return _weight(rest) >= _ALNUM or len(rest) >= 4
-    if not after.startswith("\n"):
-        return False
-    return _copies(_lines(after), _lines(suffix[len(rest) :]), whole_first=False)
+        return "\n" in after or _weight(rest) >= _ALNUM or len(rest) >= 4
+    written = _lines(after)
+    enough = _weight(rest + "".join(written)) >= _ALNUM
+    return enough and after.startswith("\n") and _copies(written, _lines(suffix)[1:])
+
+
+def _before_closer(rest: str) -> str:
+    """Return a text up to the first bracket it closes and does not open."""
+    depth = 0
+    for offset, sign in enumerate(rest):
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth < 0:
+            return rest[:offset].rstrip()
+    return rest
 
 
 def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.split("\n") if not is_blank(line)]
 
 
-def _copies(written: list[str], following: list[str], *, whole_first: bool) -> bool:
+def _copies(written: list[str], following: list[str]) -> bool:
     """Tell whether the lines written are the first that follow, the last maybe cut."""
     if not written or len(written) > len(following):
         return False
     *whole, last = written
-    if whole != following[: len(whole)]:
-        return False
-    if whole_first and not whole and last != following[0]:
-        return False
-    if not following[len(whole)].startswith(last):
-        return False
-    return _weight("".join(written)) >= _ALNUM or not whole_first
+    n_whole = len(whole)
+    return whole == following[:n_whole] and following[n_whole].startswith(last)
 
 
 def drop_repeats(written: str) -> str:
@@ -114,7 +119,10 @@ def trim_end(written: str, suffix: str) -> str:
     if suffix and not suffix.startswith("\n"):
         return written if not _is_padded(written) else written.rstrip() + "\n"
     kept = written.rstrip()
-    breaks = written[len(kept) :].count("\n")
+    tail = written[len(kept) :]
+    breaks = tail.count("\n")
+    if breaks:
+        kept += tail[: tail.index("\n")]  # White space that the line was ended with.
     if not suffix:
         return kept + "\n" * min(breaks, 1)
     # The suffix has the line's own end; one blank line more may be meant, many are not.

@@ -98,8 +98,9 @@ def expected_indent(parsed: Parsed, cursor: int) -> str:
     if typed:
         return typed
     if opens(above):
-        inner = lead(below)
-        return inner if width(below) > width(above) else lead(above) + step(parsed)
+        inner = lead(above) + step(parsed)
+        near = width(above) < width(below) <= width(inner)
+        return lead(below) if near else inner
     return lead(above)
 
 

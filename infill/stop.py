@@ -82,6 +82,7 @@ def code_end(place: Place, text: str) -> int | None:
     """Return where the code of a span ends in ``text``, None while it goes on."""
     inner: list[str] = []
     outer = list(place.frames)
+    overrun: int | None = None  # where a bracket was closed that the document closes
     for token in tokens(text, place.language, place.lexed_from):
         if token.end <= place.n_given:
             continue
@@ -92,40 +93,66 @@ def code_end(place: Place, text: str) -> int | None:
                 del inner[len(inner) - inner[::-1].index(token.text) - 1 :]
             elif inner or not outer or outer[-1].closer != token.text:
                 if not _is_case_label(place, text, token):
-                    return token.start
+                    return token.start if overrun is None else overrun
             elif outer.pop().given:
-                return token.start
+                if place.rest.lstrip().startswith(token.text):
+                    return token.start
+                overrun = token.start if overrun is None else overrun
         elif inner:
             continue
         elif token.kind == "end":
             if place.span.kind == "line" and place.rest.startswith(token.text):
                 return token.start
         elif token.kind == "newline":
-            flows = bool(outer) and outer[-1].flows
             if repeats_following(place, text, token.start):
-                return token.start
+                joint = token.start - len(place.rest.rstrip())
+                again = text.startswith(place.rest.rstrip(), joint, token.start)
+                return joint if again else token.start
+            flows = bool(outer) and outer[-1].flows
             if not flows and _ends_at(place, outer, text, token):
                 return token.start
+    if overrun is not None and text.count("\n", overrun) > _MANY:
+        return overrun
+    return None
+
+
+def closed_too_much(place: Place, text: str) -> int | None:
+    """Return where a finished text closes a bracket that what follows closes again."""
+    inner: list[str] = []
+    outer = [frame.closer for frame in place.frames]
+    overruns: list[Token] = []
+    for token in tokens(text, place.language, place.lexed_from):
+        if token.end <= place.n_given:
+            continue
+        if token.kind == "open":
+            inner.append(PAIRS[token.text])
+        elif token.kind == "close" and token.text in inner:
+            del inner[len(inner) - inner[::-1].index(token.text) - 1 :]
+        elif token.kind == "close" and outer and outer[-1] == token.text:
+            if place.frames[len(outer) - 1].given:
+                overruns.append(token)
+            outer.pop()
+    # A bracket opened later may stand for the one that was closed.
+    for token in reversed(overruns):
+        if token.text not in inner:
+            return overruns[0].start
+        inner.remove(token.text)
     return None
 
 
 def _ends_at(place: Place, outer: list[Frame], text: str, token: Token) -> bool:
     """Tell whether the construct ends at a line end outside of all its own brackets."""
     below = re.sub(r"\A(?:[ \t\f]*\n)+", "", text[token.end :])
-    if is_blank(below):
-        return False  # Nobody knows yet.
+    if is_blank(below) or not is_blank(place.rest):
+        return False  # Nobody knows yet; or the fill joins what is left of the line.
     line = below.split("\n", 1)[0]
     kind = place.span.kind
-    if kind in ("block", "list"):
-        return width(line) < min(place.floor, _first_width(text))
+    if kind in ("block", "list") or _starts_below(place, text):
+        return width(line) < min(place.floor, _first_width(place, text))
     if kind == "body":
         if len(outer) == len(place.frames) and place.frames and not _indents(place):
             return False
         return width(line) < place.floor
-    if place.rest.strip(" \t)]};,:"):
-        return False  # The fill joins what follows on the line; only its end tells.
-    if is_blank(text[place.n_given : token.start]):
-        return False
     if width(line) > width(text) or text[: token.start].endswith("\\"):
         return False
     return not _continues(place, line, whole="\n" in below)
@@ -160,13 +187,19 @@ def repeats_following(place: Place, text: str, position: int) -> bool:
     return sum(map(str.isalnum, "".join(written[:needed]))) >= 4 * needed
 
 
+def _starts_below(place: Place, text: str) -> bool:
+    """Tell whether a text leaves the line as it is and goes on below it."""
+    return is_blank(text[place.n_given :].split("\n", 1)[0])
+
+
 def _indents(place: Place) -> bool:
     return place.language is None or place.language.layout != "brace"
 
 
-def _first_width(text: str) -> int:
-    """Return the columns of a text's first line that is not blank."""
-    for line in text.split("\n"):
+def _first_width(place: Place, text: str) -> int:
+    """Return the columns of the first line written that is not blank."""
+    below = _starts_below(place, text) and not is_blank(text[: place.n_given])
+    for line in text.split("\n")[1 if below else 0 :]:
         if not is_blank(line):
             return width(line)
     return 0
@@ -197,24 +230,30 @@ def _floor(parsed: Parsed, span: Span, cursor: int) -> int:
     below = next(
         (line for line in lines_after(text, span.end) if not is_blank(line)), ""
     )
+    header = _header(parsed, cursor)
+    if header is not None:
+        return header + 1
     if opens(above) and width(below) <= width(above):
         return width(above) + 1
-    if language is None or parsed.tree is None:
-        return min(width(above), width(below)) if below else 0
-    header = _header(parsed, cursor)
-    return 0 if header is None else header + 1
+    return min(width(above), width(below)) if below and parsed.tree is None else 0
 
 
 def _header(parsed: Parsed, cursor: int) -> int | None:
-    """Return the indentation of the definition that the line above belongs to."""
+    """Return the indentation of the definition that the cursor's block belongs to.
+
+    Where blocks are closed by words it is the innermost block's. Elsewhere nothing tells
+    how deep on a blank line the code goes on, so it is the outermost function's.
+    """
     text = parsed.text
-    end = len(text[:cursor].rstrip())
     word = parsed.language is not None and parsed.language.layout == "word"
-    names = ("definition", "block") if word else ("definition",)
+    end = cursor if word else len(text[:cursor].rstrip())
+    names = ("function", "class", "block") if word else ("function",)
+    top = line_start(text, cursor)
     found = None
     for node in parsed.captures("spans", end, end):
-        inside = node.end >= cursor if word else node.end >= end
-        if node.name in names and node.start < line_start(text, cursor) and inside:
+        if node.name == "class" and not word:
+            found = None
+        if node.name in names and node.start < top and (word or found is None):
             start = line_start(text, node.start)
             found = width(text[start : line_end(text, start)])
     return found

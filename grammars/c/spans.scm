@@ -3,8 +3,8 @@
 (field_declaration_list (_) @statement)
 (compound_statement) @block
 (field_declaration_list) @block
-(function_definition) @definition
-(struct_specifier) @definition
+(function_definition) @function
+(struct_specifier) @class
 (argument_list) @list
 (parameter_list) @list
 (initializer_list) @list

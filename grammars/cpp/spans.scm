@@ -1,7 +1,7 @@
 ; inherits: c
 (declaration_list (_) @statement)
 (declaration_list) @block
-(class_specifier) @definition
+(class_specifier) @class
 (condition_clause) @list
 (template_parameter_list) @list
 (template_argument_list) @list

@@ -1,9 +1,9 @@
 (source_file (_) @statement)
 (block (statement_list (_) @statement))
 (block) @block
-(function_declaration) @definition
-(method_declaration) @definition
-(type_declaration) @definition
+(function_declaration) @function
+(method_declaration) @function
+(type_declaration) @class
 (field_declaration_list) @list
 (field_declaration_list (_) @statement)
 (argument_list) @list

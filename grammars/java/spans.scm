@@ -8,9 +8,9 @@
 (interface_body) @block
 (constructor_body) @block
 (switch_block) @block
-(method_declaration) @definition
-(class_declaration) @definition
-(constructor_declaration) @definition
+(method_declaration) @function
+(class_declaration) @class
+(constructor_declaration) @function
 (argument_list) @list
 (formal_parameters) @list
 (array_initializer) @list

@@ -4,9 +4,9 @@
 (statement_block) @block
 (class_body) @block
 (switch_body) @block
-(function_declaration) @definition
-(class_declaration) @definition
-(method_definition) @definition
+(function_declaration) @function
+(class_declaration) @class
+(method_definition) @function
 (arguments) @list
 (formal_parameters) @list
 (array) @list

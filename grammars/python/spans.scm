@@ -1,8 +1,8 @@
 (module (_) @statement)
 (block (_) @statement)
 (block) @block
-(function_definition) @definition
-(class_definition) @definition
+(function_definition) @function
+(class_definition) @class
 (argument_list) @list
 (parameters) @list
 (list) @list

@@ -5,9 +5,9 @@
 (declaration_list) @block
 (match_block) @block
 (match_block (_) @statement)
-(function_item) @definition
-(struct_item) @definition
-(impl_item) @definition
+(function_item) @function
+(struct_item) @class
+(impl_item) @class
 (arguments) @list
 (parameters) @list
 (array_expression) @list

@@ -1,5 +1,5 @@
 ; inherits: javascript
-(interface_declaration) @definition
+(interface_declaration) @class
 (interface_body) @block
 (interface_body (_) @statement)
 (object_type) @list
