@@ -37,7 +37,7 @@ class Client:
         self.settings: Any = None  # the answer to workspace/configuration
         self._last_id = 1000
         self._news = threading.Condition()
-        self._reading = True
+        self._reading, self._ended = True, False
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -67,7 +67,10 @@ class Client:
     def wait(self, request_id: Any, seconds: float = 30.0) -> Message:
         """Return the reply to a request, or raise TimeoutError."""
         with self._news:
-            if not self._news.wait_for(lambda: request_id in self.replies, seconds):
+            self._news.wait_for(
+                lambda: request_id in self.replies or self._ended, seconds
+            )
+            if request_id not in self.replies:
                 raise TimeoutError(f"no reply to {request_id}")
             return self.replies[request_id][0]
 
@@ -164,6 +167,9 @@ class Client:
             while self.process.stdout.readline().strip():
                 pass
             self._take(json.loads(self.process.stdout.read(length)))
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
 
     def _take(self, message: Message) -> None:
         now = time.monotonic()

@@ -12,7 +12,7 @@ import inspect
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types as lsp_types
 from pygls.capabilities import ServerCapabilitiesBuilder
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Id = int | str | None
+T = TypeVar("T")
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
@@ -162,6 +163,11 @@ class Protocol(LanguageServerProtocol):
         except Exception as error:  # What cattrs raises depends on what is wrong.
             sentence = f"wrong parameters for {message['method']}"
             raise Refusal(INVALID_PARAMS, sentence) from error
+
+    def structured(self, raw: Any, kind: type[T]) -> T:
+        """Return ``raw`` as a type of the protocol, or raise what cattrs raises."""
+        found: T = self._converter.structure(raw, kind)
+        return found
 
     def _answer(self, request_id: Id, result: Any) -> None:
         self._send_data({"jsonrpc": "2.0", "id": request_id, "result": result})

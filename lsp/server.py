@@ -13,6 +13,7 @@ from pygls.lsp.server import LanguageServer
 
 from niello.infill.errors import NielloError
 
+from .actions import COMMAND, KINDS, Actions
 from .completion import TRIGGERS, Completion
 from .documents import Document, Documents, spelling, to_path
 from .holder import Holder, LoadFiller
@@ -57,6 +58,7 @@ class NielloServer(LanguageServer):
         parts = (self.documents, self.offers, layers, self.status)
         self.inline = Inline(*parts)
         self.completion = Completion(*parts)
+        self.actions = Actions(self)
         self.left: asyncio.Future[int] | None = None
         self.roots: list[str] = []
         self._reading: asyncio.Future[None] | None = None
@@ -245,8 +247,27 @@ def _add_features(server: NielloServer) -> None:
     def resolve(item: lsp_types.CompletionItem) -> lsp_types.CompletionItem:
         return server.completion.resolve(item)
 
+    @server.feature(
+        lsp_types.TEXT_DOCUMENT_CODE_ACTION,
+        lsp_types.CodeActionOptions(
+            sorted({each.kind for each in KINDS.values()}), resolve_provider=True
+        ),
+    )
+    def code_action(
+        params: lsp_types.CodeActionParams,
+    ) -> list[lsp_types.CodeAction] | Awaitable[list[lsp_types.CodeAction]]:
+        return server.actions.answer(params)
+
+    @server.feature(lsp_types.CODE_ACTION_RESOLVE)
+    def resolve_action(action: lsp_types.CodeAction) -> Awaitable[lsp_types.CodeAction]:
+        return server.actions.resolve(action)
+
 
 def _add_commands(server: NielloServer) -> None:
+    @server.command(COMMAND)
+    def edit(*arguments: Any) -> Awaitable[bool]:
+        return server.actions.run(*arguments)
+
     @server.command("niello.pullModel")
     def pull_model(*arguments: Any) -> Awaitable[None]:
         return server.pull()

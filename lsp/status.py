@@ -60,6 +60,13 @@ class Status:
         self._tell("error", message)
         self.say(message, lsp_types.MessageType.Error)
 
+    def nothing(self) -> None:
+        """Say that an edit was asked for and nothing is good enough."""
+        message = "Niello found nothing good enough to put there."
+        self._server.window_show_message(
+            lsp_types.ShowMessageParams(lsp_types.MessageType.Info, message)
+        )
+
     def say(
         self, message: str, kind: lsp_types.MessageType = lsp_types.MessageType.Warning
     ) -> None:

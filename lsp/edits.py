@@ -1,0 +1,130 @@
+"""From masks to edits: each place is filled in turn and seen by those that follow."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from niello.grammars.catalogue import Language
+from niello.infill.canvas import Canvas, Draws, Fill, Filler, StopFlag, StopRule
+from niello.infill.lines import lead, line_start
+from niello.infill.parse import Parsed, replace
+from niello.infill.propose import Options, propose, propose_in
+from niello.infill.select import node_span
+from niello.infill.snapshot import Snapshot
+
+from .masks import Mask
+
+
+class Edit(NamedTuple):
+    """``[start, end)`` of the document as it was becomes ``text``."""
+
+    start: int
+    end: int
+    text: str
+
+
+def fill_masks(
+    parsed: Parsed,
+    masks: Sequence[Mask],
+    filler: Filler,
+    options: Options,
+    stop: StopFlag,
+) -> list[Edit]:
+    """Fill the masks of a text from its start to its end; what finds no fill stays."""
+    edits: list[Edit] = []
+    for mask in masks:
+        if stop():
+            return []
+        shift = sum(len(each.text) - (each.end - each.start) for each in edits)
+        start, end = mask.start + shift, mask.end + shift
+        filled = _fill(parsed, mask, start, end, filler, options, stop)
+        if filled is not None and filled != parsed.text[start:end]:
+            parsed = replace(parsed, start, end, filled)
+            edits.append(Edit(mask.start, mask.end, filled))
+    return edits
+
+
+def _fill(
+    parsed: Parsed,
+    mask: Mask,
+    start: int,
+    end: int,
+    filler: Filler,
+    options: Options,
+    stop: StopFlag,
+) -> str | None:
+    held = _Held(filler, mask, parsed.language)
+    if mask.whole:
+        span = node_span(parsed, start, end)
+        found = propose_in(parsed, span, held, options, stop)
+        return found[0].text if found else None
+    draft = replace(parsed, start, end, mask.lead + mask.tail)
+    cursor = start + len(mask.lead)
+    snapshot = Snapshot("", 0, parsed.name, draft.text)
+    for candidate in propose(snapshot, cursor, held, options, stop, parsed=draft):
+        given = draft.text[candidate.span.start : cursor]
+        if candidate.span.end == cursor and candidate.text.startswith(given):
+            return mask.lead + candidate.text[len(given) :] + mask.tail
+    return None
+
+
+class _Held:
+    """A filler that keeps to a mask's own ends and sees its hint."""
+
+    def __init__(self, filler: Filler, mask: Mask, language: Language | None) -> None:
+        self._filler = filler
+        self._mask = mask
+        self._language = language
+
+    def fill(
+        self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
+    ) -> list[list[Fill]]:
+        """Fill with the mask's rules added."""
+        return self._filler.fill([self._hold(each) for each in canvases], draws, stop)
+
+    def _hold(self, canvas: Canvas) -> Canvas:
+        if self._mask.ends:
+            rule = ending(canvas.stop, len(canvas.given), self._mask.ends)
+            canvas = canvas._replace(stop=rule)
+        if self._mask.hint:
+            prefix = canvas.context.prefix
+            at = line_start(prefix, len(prefix))
+            comment = lead(prefix[at:]) + comment_of(self._mask.hint, self._language)
+            prefix = f"{prefix[:at]}{comment}\n{prefix[at:]}"
+            canvas = canvas._replace(context=canvas.context._replace(prefix=prefix))
+        return canvas
+
+
+def ending(rule: StopRule, n_given: int, ends: str) -> StopRule:
+    """Return a rule that also ends before ``ends`` outside of the fill's brackets."""
+
+    def stop(text: str) -> int | None:
+        found = [each for each in (rule(text), _end(text, n_given, ends)) if each]
+        return min(found, default=None)
+
+    return stop
+
+
+def _end(text: str, start: int, ends: str) -> int | None:
+    depth = 0
+    for at in range(start, len(text)):
+        character = text[at]
+        begun = not text[start:at].isspace() and at > start
+        if depth == 0 and begun and character in ends + "\n":
+            return at
+        if character in "([{<":
+            depth += 1
+        elif character in ")]}" or (character == ">" and text[at - 1] not in "=-"):
+            if depth == 0:
+                return at
+            depth -= 1
+    return None
+
+
+def comment_of(text: str, language: Language | None) -> str:
+    """Return ``text`` as a one-line comment."""
+    line = " ".join(text.split())
+    if language is not None and language.line_comments:
+        return f"{language.line_comments[0]} {line}"
+    if language is not None and language.block_comment:
+        return f"{language.block_comment[0]} {line} {language.block_comment[1]}"
+    return f"# {line}"
