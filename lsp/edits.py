@@ -31,7 +31,7 @@ def fill_masks(
 ) -> list[Edit]:
     """Fill the masks of a text from its start to its end; what finds no fill stays."""
     edits: list[Edit] = []
-    for mask in masks:
+    for mask in sorted(masks):
         if stop():
             return []
         shift = sum(len(each.text) - (each.end - each.start) for each in edits)
