@@ -1,0 +1,1 @@
+"""Diffusion language models of other makers, read from their published weights."""

@@ -1,0 +1,54 @@
+"""Keys and values of rows already computed, for models of any layer shape and device.
+
+The order of rows in a cache says nothing about their place in the text: positions are
+turned into the keys. So a prefix and a suffix may stand side by side in one cache while
+the canvas between them is computed again and again.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+class Cache:
+    """Rows of one sequence, layer by layer; new rows count once `keep` names them."""
+
+    def __init__(self, n_layers: int) -> None:
+        """Start empty."""
+        self.token_ids: list[int] = []
+        self._kept: list[tuple[Tensor, Tensor] | None] = [None] * n_layers
+        self._new: list[tuple[Tensor, Tensor] | None] = [None] * n_layers
+
+    def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Put new rows ``(kv_heads, time, dim)`` after the kept ones; return all."""
+        self._new[layer] = keys, values
+        kept = self._kept[layer]
+        if kept is None:
+            return keys, values
+        return torch.cat([kept[0], keys], 1), torch.cat([kept[1], values], 1)
+
+    def keep(self, token_ids: Sequence[int]) -> None:
+        """Count the first rows of the last pass as context; the others are dropped."""
+        n_rows = len(token_ids)
+        for layer, new in enumerate(self._new):
+            assert new is not None, "keep follows a pass"
+            rows = new[0][:, :n_rows], new[1][:, :n_rows]
+            kept = self._kept[layer]
+            if kept is not None:
+                rows = (
+                    torch.cat([kept[0], rows[0]], 1),
+                    torch.cat([kept[1], rows[1]], 1),
+                )
+            self._kept[layer] = rows
+        self.token_ids.extend(token_ids)
+
+    def truncate(self, n_rows: int) -> None:
+        """Forget all rows but the first ``n_rows``."""
+        del self.token_ids[n_rows:]
+        self._kept = [
+            None
+            if kept is None or not n_rows
+            else (kept[0][:, :n_rows], kept[1][:, :n_rows])
+            for kept in self._kept
+        ]

@@ -1,0 +1,218 @@
+"""The families of diffusion language models: one small entry each.
+
+An entry holds what a checkpoint's own config does not say; what the config says wins.
+Where the numbers come from is written in docs/models.md.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from niello.infill.errors import ModelError
+
+from .names import LLADA, LLADA2, LLADA_MOE, LLAMA, Names
+
+Way = Literal["bidirectional", "block", "canvas"]
+"""How a canvas is seen: whole, with the suffix; block by block after the prompt; as a
+canvas of uniform noise after the prompt."""
+
+Commit = Literal["threshold", "edit", "indel", "margin", "entropy", "scheduled"]
+
+
+class FimOrder(NamedTuple):
+    """The control tokens around prefix and suffix, in the order of a prompt."""
+
+    parts: tuple[str, ...]  # "prefix" and "suffix" stand for the texts
+
+
+PREFIX_FIRST = FimOrder(
+    ("<|fim_prefix|>", "prefix", "<|fim_suffix|>", "suffix", "<|fim_middle|>")
+)
+SUFFIX_FIRST = FimOrder(
+    ("<[fim-suffix]>", "suffix", "<[fim-prefix]>", "prefix", "<[fim-middle]>")
+)
+
+
+class Family(NamedTuple):
+    """What has to be known of a family beside its checkpoints' configs."""
+
+    name: str
+    way: Way
+    names: Names = LLAMA
+    model_types: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()
+    hint: str = ""  # part of the checkpoint's name, where its config is another's
+    shift: bool = False  # the row before a place predicts it
+    mask_id: int | None = None
+    mask_token: str = ""
+    block: int = 0
+    sub_block: int = 0
+    commit: Commit = "threshold"
+    threshold: float = 0.95
+    length: str = "fixed"
+    expand_id: int | None = None  # an end token inside a canvas then deletes its place
+    begins: bool = False  # a begin token stands before the prefix
+    ends: bool = False  # an end token stands after the suffix
+    fim: FimOrder | None = None
+    unknown: str = ""  # what cannot be found in public; the loader says it and stops
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family(
+        "llada",
+        "bidirectional",
+        LLADA,
+        model_types=("llada",),
+        mask_id=126336,
+        length="search",
+    ),
+    Family(
+        "llada-moe",
+        "bidirectional",
+        LLADA_MOE,
+        model_types=("lladamoe", "llada_moe"),
+        mask_id=156895,
+        length="search",
+    ),
+    Family(
+        "llada2",
+        "block",
+        LLADA2,
+        model_types=("llada2_moe",),
+        mask_id=156895,
+        block=32,
+        length="blocks",
+    ),
+    Family(
+        "llada2.1",
+        "block",
+        LLADA2,
+        model_types=("llada2_moe", "llada21_moe"),
+        hint="LLaDA2.1",
+        mask_id=156895,
+        block=32,
+        commit="edit",
+        length="blocks",
+    ),
+    Family(
+        "llada2.2",
+        "block",
+        LLADA2,
+        model_types=("llada2_moe",),
+        hint="LLaDA2.2",
+        mask_id=156895,
+        block=32,
+        commit="indel",
+        length="blocks",
+    ),
+    Family(
+        "dreamon",
+        "bidirectional",
+        model_types=("Dream", "DreamOn", "dreamon"),
+        hint="DreamOn",
+        shift=True,
+        mask_id=151666,
+        expand_id=151667,
+        commit="entropy",
+        length="expand",
+        begins=True,
+        ends=True,
+    ),
+    Family(
+        "dream",
+        "bidirectional",
+        model_types=("Dream",),
+        shift=True,
+        mask_id=151666,
+        length="search",
+        begins=True,
+    ),
+    Family(
+        "open-dcoder",
+        "bidirectional",
+        model_types=("qwen2",),
+        hint="dcoder",
+        shift=True,
+        mask_token="[MASK]",
+        length="search",
+    ),
+    Family(
+        "bd3lm-a2d",
+        "block",
+        model_types=("a2d-qwen2", "a2d-qwen3", "a2d-llama"),
+        hint="bd3lm",
+        mask_token="<|mask|>",
+        block=32,
+        length="blocks",
+        fim=PREFIX_FIRST,
+    ),
+    Family(
+        "mdlm-a2d",
+        "bidirectional",
+        model_types=("a2d-qwen2", "a2d-qwen3", "a2d-llama"),
+        mask_token="<|mask|>",
+        length="search",
+    ),
+    Family(
+        "sdar",
+        "block",
+        model_types=("sdar", "sdar_moe"),
+        mask_id=151669,
+        block=4,
+        threshold=0.85,
+        length="blocks",
+        fim=PREFIX_FIRST,
+    ),
+    Family(
+        "fast-dllm-v2",
+        "block",
+        model_types=("Fast_dLLM_Qwen",),
+        architectures=("Fast_dLLM_QwenForCausalLM",),
+        shift=True,
+        mask_id=151665,
+        block=32,
+        sub_block=8,
+        length="blocks",
+        fim=PREFIX_FIRST,
+    ),
+    Family(
+        "stable-diffcoder",
+        "block",
+        architectures=("StableDiffcoderForCausalLM",),
+        mask_id=5,
+        block=4,
+        length="blocks",
+        fim=SUFFIX_FIRST,
+    ),
+    Family(
+        "clover",
+        "block",
+        model_types=("clover_moe",),
+        unknown="its mask token, its logits' shift and its backward layers' maps",
+    ),
+    Family(
+        "nemotron",
+        "block",
+        model_types=("nemotron_labs_diffusion",),
+        unknown="its mask token and its logits' shift",
+    ),
+)
+
+
+def find_family(config: Mapping[str, object], name: str) -> Family:
+    """Return the family of a checkpoint by its config and, where needed, its name."""
+    kind = str(config.get("model_type", ""))
+    architectures = config.get("architectures")
+    listed = architectures if isinstance(architectures, list) else []
+    fits = [
+        family
+        for family in FAMILIES
+        if (kind in family.model_types or set(listed) & set(family.architectures))
+        and family.hint.lower() in name.lower()
+    ]
+    if not fits:
+        known = ", ".join(family.name for family in FAMILIES)
+        raise ModelError(
+            f"{name}: no diffusion language model of a known family "
+            f"(model_type {kind!r}); known are {known}"
+        )
+    return max(fits, key=lambda family: len(family.hint))
