@@ -126,6 +126,7 @@ def _add_gates(parser: argparse.ArgumentParser) -> None:
 def _add_manner(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to do")
     group.add_argument("--list", action="store_true", help="print the targets only")
+    group.add_argument("--test", action="store_true", help="run the recipe's own tests")
     group.add_argument("--write", action="store_true", help="write the changes")
     group.add_argument("-i", "--interactive", action="store_true", help="ask for each")
     group.add_argument("--json", action="store_true", help="print events as JSON lines")
@@ -157,6 +158,8 @@ def run_refactor(
             name = None if arguments.resume == "last" else str(arguments.resume)
             return run.resume(name, manner, desk, load)
         options = _options(arguments)
+        if arguments.test:
+            return run.test_recipe(options, desk)
         if arguments.list:
             return listing.list_targets(options, manner, desk)
         return run.refactor(options, manner, desk, load)

@@ -28,6 +28,7 @@ from .options import RefactorOptions, fill_options, options_from_json, recipe_of
 from .pace import Pace
 from .plan import Progress, Run, plan
 from .recipe import Recipe
+from .recipetest import failures
 from .report import ProgressLine, Tally, as_json, diff_lines
 from .walk import Found, Skipped
 
@@ -104,6 +105,18 @@ def apply_run(path: Path, manner: Manner, desk: Desk, *, verify_cmd: str | None)
         for change in changes.values():
             _show_diff(change, desk)
     return _finish(path, tally, manner, desk)
+
+
+def test_recipe(options: RefactorOptions, desk: Desk) -> int:
+    """Run a recipe's own tests; return 0 if there are some and all pass."""
+    recipe = recipe_of(options)
+    if not recipe.tests:
+        raise SettingsError("the recipe has no [[test]]")
+    failed = list(failures(recipe))
+    desk.out.writelines(failed)
+    passed = len(recipe.tests) - len(failed)
+    desk.err.write(f"{passed} of {len(recipe.tests)} tests passed\n")
+    return 3 if failed else 0
 
 
 def _go_on(

@@ -51,7 +51,7 @@ def find_targets(step: Step, path: Path, parsed: Parsed) -> list[Target]:
             continue
         if targets and place.start == targets[-1].start:
             continue  # An empty target twice at one place.
-        name = place.captures.get("name", "")
+        name = place.captures.get("name") or place.captures.get("NAME", "")
         old = parsed.text[place.start : place.end]
         if step.name and not re.search(step.name, name or old):
             continue

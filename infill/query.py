@@ -1,5 +1,6 @@
 """Queries of a user's own: matches as code points, mistakes as messages."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -9,6 +10,12 @@ from niello.grammars.catalogue import find_language
 
 from .errors import SettingsError
 from .parse import Node, Parsed, _grammar
+
+_TESTS = ("eq?", "not-eq?", "any-eq?", "any-not-eq?", "any-of?")
+_EXPRESSIONS = ("match?", "not-match?", "any-match?", "any-not-match?")
+_PREDICATES = frozenset([*_TESTS, *_EXPRESSIONS, "set!", "is?", "is-not?"])
+_PREDICATE = re.compile(r"#([\w-]+[?!])")
+_STRING = re.compile(r'"(?:\\.|[^"\\])*"|;.*')
 
 Match = Mapping[str, Sequence[Node]]
 """The nodes of one match by capture name, each list in the order of the text."""
@@ -53,6 +60,13 @@ def _compiled(name: str, source: str) -> tree_sitter.Query:
     language = find_language(name)
     if language is None:
         raise SettingsError(f"no grammar for {name!r}")
+    unknown = set(_PREDICATE.findall(_STRING.sub("", source))) - _PREDICATES
+    if unknown:
+        # Tree-sitter would ignore it, and the query match what it should not.
+        raise SettingsError(
+            f"the query uses #{min(unknown)}, which is not known here; known are "
+            + ", ".join(f"#{name}" for name in sorted(_PREDICATES))
+        )
     try:
         return tree_sitter.Query(_grammar(language), source)
     except tree_sitter.QueryError as error:

@@ -3,8 +3,8 @@
     python stub_refactor.py PLAN.json refactor PATHS ...
 
 PLAN.json: `outputs` (texts by canvas, in order, again from the first when used up;
-later lines are indented relative to the span), `prompts` (a file to which every prompt is
-added), `seconds` (a pause a call), `full_disk` (user files take no more than 10 bytes),
+later lines are indented relative to the span), `prompts` (a file for every prompt),
+`seconds` (a pause a call), `full_disk` (user files take no more than 10 bytes),
 `line_end` (what the platform calls a line end), `usage` (a file for the peak memory),
 `debug` (log everything). Without `outputs` each canvas gets a number of its own.
 """
