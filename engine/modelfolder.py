@@ -15,6 +15,8 @@ from niello.engine.digest import Digests, file_digest, read_sums
 from niello.engine.tensorfile import check_safetensors
 from niello.infill.errors import ModelError
 
+_AGAIN = "fetch it again (niello models pull)"
+
 Hashed = Callable[[str, int, int], None]
 
 
@@ -78,7 +80,7 @@ def _check(folder: Path, good: dict[str, list[object]], progress: Hashed) -> Non
     for name, expected in sums.items():
         path = folder / name
         if not path.is_file():
-            raise ModelError(f"{path} is missing; fetch the model again")
+            raise ModelError(f"{path} is missing; {_AGAIN}")
         # Taken before the file is read: if it changes meanwhile it is read once more.
         fact = [*_stamp(path), expected]
         key = str(path.resolve())
@@ -87,14 +89,14 @@ def _check(folder: Path, good: dict[str, list[object]], progress: Hashed) -> Non
             if actual != expected:
                 raise ModelError(
                     f"{path} is damaged: its SHA-256 digest is {actual}, expected "
-                    f"{expected}; fetch the model again"
+                    f"{expected}; {_AGAIN}"
                 )
             good[key] = fact
         before += size_of(path)
     _check_weights(folder)
     for name in ("config.json", "tokenizer.json"):
         if not (folder / name).is_file():
-            raise ModelError(f"{folder / name} is missing; fetch the model again")
+            raise ModelError(f"{folder / name} is missing; {_AGAIN}")
 
 
 def _after(before: int, total: int, progress: Hashed) -> Callable[[int], None]:
@@ -107,10 +109,10 @@ def _check_weights(folder: Path) -> None:
     try:
         shards = json.loads(index.read_bytes())["weight_map"] if index.exists() else {}
     except (ValueError, KeyError, TypeError):
-        raise ModelError(f"{index} is damaged; fetch the model again") from None
+        raise ModelError(f"{index} is damaged; {_AGAIN}") from None
     for name in sorted(set(shards.values())):
         if folder / name not in weights:
-            raise ModelError(f"{folder / name} is missing; fetch the model again")
+            raise ModelError(f"{folder / name} is missing; {_AGAIN}")
     if not weights:
         raise ModelError(
             f"{folder} holds no *.safetensors weights (pickled weights are never read)"

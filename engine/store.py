@@ -8,13 +8,12 @@ A folder in models/ is whole or not there: it is made under another name and ren
 What is here is used without a look-up anywhere. Torch is not needed and not imported.
 """
 
-import errno
 import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -24,6 +23,7 @@ from platformdirs import user_cache_path
 
 from niello.engine.checkpoint import fetch_checkpoint
 from niello.engine.digest import FORMAT, Digests, file_digest
+from niello.engine.disk import disk_errors, need_space
 from niello.engine.download import Progress, part_of, wheel_folder
 from niello.engine.known import KNOWN, KnownModel
 from niello.engine.lock import alone
@@ -50,7 +50,10 @@ def _silent(step: str, done: int, total: int) -> None:
 
 
 class ModelInfo(NamedTuple):
-    """A model as `niello models` shows it; `state` is ready, partial or absent."""
+    """A model as `niello models` shows it.
+
+    `state` is ready, damaged, partial or absent; `problem` says what is damaged.
+    """
 
     name: str
     title: str
@@ -73,8 +76,8 @@ class Store:
     ) -> None:
         """Use `root`, or NIELLO_HOME, or the platform's cache folder."""
         home = os.environ.get("NIELLO_HOME")
-        chosen = Path(home).expanduser() if home else user_cache_path("niello")
-        self.root = root or chosen
+        cache = Path(home).expanduser() if home else user_cache_path("niello")
+        self.root = root or cache
         self._known = known
         self._adapters = adapters or Path(str(files("niello.engine") / "weights"))
 
@@ -87,7 +90,7 @@ class Store:
         source, which takes about twenty seconds.
         """
         folder = self._folder(name)
-        with self._disk_errors():
+        with disk_errors(self.root):
             if not folder.is_dir():
                 raise self._missing(name)
             check_folder(folder, self._memory)
@@ -120,11 +123,11 @@ class Store:
                 raise self._missing(name)
             verify_folder(folder, self._memory, progress)
             return folder
-        with self._disk_errors(), self._alone(name, say):
+        with disk_errors(self.root), self._alone(name, say):
             if not self._is_whole(name, folder, progress, say):
                 known = self._known.get(name)
                 if known is None:
-                    need = partial(self._need, name)
+                    need = partial(need_space, self.root, name)
                     fetch_checkpoint(name, folder, need, progress, source)
                 else:
                     self._fetch(known, progress, say, source)
@@ -146,7 +149,7 @@ class Store:
         if info.state != "ready":
             return info
         try:
-            with self._disk_errors():
+            with disk_errors(self.root):
                 verify_folder(info.path, self._memory, progress)
         except ModelError as error:
             return info._replace(state="damaged", problem=str(error))
@@ -160,7 +163,7 @@ class Store:
         traces = self._traces(name, folder)
         if not traces:
             raise ModelError(f"the model {name} is not here")
-        with self._disk_errors(), self._alone(name, logger.info):
+        with disk_errors(self.root), self._alone(name, logger.info):
             for path in traces:
                 if path.is_dir():
                     shutil.rmtree(path)
@@ -176,7 +179,8 @@ class Store:
             # A file from an earlier pull is proved again like one just fetched.
             target.replace(part_of(target))
         target.parent.mkdir(parents=True, exist_ok=True)
-        self._need(known.name, known.n_bytes - size_of(part_of(target)) + known.room)
+        rest = known.n_bytes - size_of(part_of(target))
+        need_space(self.root, known.name, rest + known.room)
         fetch_file(known, target, progress, say, source)
 
     def _convert(self, known: KnownModel, folder: Path, progress: Progress) -> None:
@@ -271,30 +275,8 @@ class Store:
             n_bytes=sum(size_of(path) for path in traces),
         )
 
-    def _need(self, name: str, needed: int) -> None:
-        self.root.mkdir(parents=True, exist_ok=True)
-        free = shutil.disk_usage(self.root).free
-        if free < needed:
-            raise ModelError(
-                f"no space for the model {name}: {needed} bytes are needed in "
-                f"{self.root}, {free} are free; make room or set NIELLO_HOME to a "
-                "folder on another disk"
-            )
-
     def _alone(self, name: str, say: Say) -> AbstractContextManager[None]:
         return alone(
             self.root / "locks" / f"{name.replace('/', '--')}.lock",
             lambda: say(f"another process is fetching the model {name}; waiting"),
         )
-
-    @contextmanager
-    def _disk_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            where = error.filename or self.root
-            advice = "may it be written? NIELLO_HOME can name another folder"
-            if error.errno == errno.ENOSPC:
-                free = shutil.disk_usage(self.root).free
-                advice = f"{free} bytes are free; make room and run it again"
-            raise ModelError(f"{where}: {error.strerror}; {advice}") from None

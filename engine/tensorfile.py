@@ -165,5 +165,5 @@ def _entries(header: dict[str, dict[str, object]], base: int) -> dict[str, Entry
 def _wrong_size(path: Path, found: int, needed: int) -> ModelError:
     return ModelError(
         f"{path} has {found} bytes, its header needs {needed}: the file is damaged; "
-        "fetch the model again"
+        "fetch it again (niello models pull)"
     )

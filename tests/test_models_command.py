@@ -117,7 +117,7 @@ def test_show_of_a_damaged_model_says_what_to_do(
     with (home / "models/owner--name/model.safetensors").open("r+b") as file:
         file.seek(-1, os.SEEK_END)
         file.write(b"\1")
-    with pytest.raises(ModelError, match="niello models pull owner/name"):
+    with pytest.raises(ModelError, match="niello models pull"):
         run("show", "owner/name")
 
 

@@ -75,7 +75,7 @@ def _show(arguments: argparse.Namespace) -> int:
             if value is not None:
                 print(f"{label:8} {value}")
     if info.state == "damaged":
-        raise ModelError(f"{info.problem} (niello models pull {info.name})")
+        raise ModelError(str(info.problem))
     return 0 if info.state == "ready" else 1
 
 
@@ -85,7 +85,9 @@ def _remove(arguments: argparse.Namespace) -> int:
 
 
 def _path(arguments: argparse.Namespace) -> int:
-    print(Store().path(arguments.name))
+    with progress_bar() as (progress, say):
+        path = Store().path(arguments.name, progress, say)
+    print(path)
     return 0
 
 
