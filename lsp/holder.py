@@ -14,6 +14,7 @@ from niello.infill.canvas import Filler, StopFlag
 from niello.infill.context import Context
 from niello.infill.errors import NielloError
 
+from .counters import Counting, Counts
 from .jobs import Jobs, Priority
 from .protocol import report
 from .settings import Settings
@@ -31,10 +32,10 @@ PATIENCE = 0.3
 
 @runtime_checkable
 class Forgetful(Protocol):
-    """An engine that can give its cache back."""
+    """An engine that can give its caches back."""
 
-    def forget(self) -> None:
-        """Drop everything kept of earlier contexts."""
+    def clear_caches(self) -> None:
+        """Free what is kept of earlier contexts."""
         ...
 
 
@@ -53,6 +54,7 @@ class Holder:
     def __init__(self, load: LoadFiller, status: Status) -> None:
         """Begin with none loaded."""
         self.jobs = Jobs()
+        self.counts = Counts()
         self._load = load
         self._status = status
         self._filler: Filler | None = None
@@ -82,7 +84,9 @@ class Holder:
                 return None
 
         def with_filler(stop: StopFlag) -> T | None:
-            return None if self._filler is None else work(self._filler, stop)
+            if self._filler is None:
+                return None
+            return work(Counting(self._filler, self.counts), stop)
 
         visible = priority == Priority.INTERACTIVE
         self._count(visible)
@@ -139,7 +143,7 @@ class Holder:
 
     def _free(self) -> None:
         if isinstance(self._filler, Forgetful):
-            self._filler.forget()
+            self._filler.clear_caches()
         gc.collect()
 
 

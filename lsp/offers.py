@@ -133,7 +133,7 @@ class Offers:
 
 def options_of(settings: Settings, n_drawn: int) -> Options:
     """Return the core's options as the settings say."""
-    draws = Draws(n_drawn, 0.0 if n_drawn == 1 else 0.7)
+    draws = Draws(n_drawn)
     window = settings.window
     return Options(draws, settings.room, window.prefix_tokens, window.suffix_tokens)
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -261,6 +262,10 @@ def _add_features(server: NielloServer) -> None:
     @server.feature(lsp_types.CODE_ACTION_RESOLVE)
     def resolve_action(action: lsp_types.CodeAction) -> Awaitable[lsp_types.CodeAction]:
         return server.actions.resolve(action)
+
+    @server.feature("niello/counters")
+    def counters(params: Any) -> dict[str, int]:
+        return asdict(server.holder.counts)
 
 
 def _add_commands(server: NielloServer) -> None:

@@ -51,7 +51,7 @@ class StubFiller:
                 return [[] for _ in canvases]
         return [[self._write(canvas, n) for n in range(draws.n)] for canvas in canvases]
 
-    def forget(self) -> None:
+    def clear_caches(self) -> None:
         self.n_forgotten += 1
 
     def _write(self, canvas: Canvas, draw: int) -> Fill:

@@ -1,0 +1,40 @@
+"""Counts what the engine computes, for the numbers of ``niello bench``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from niello.infill.canvas import Canvas, Draws, Fill, Filler, StopFlag
+
+
+@dataclass
+class Counts:
+    """Sums over all fills since the server began."""
+
+    fills: int = 0
+    forwards: int = 0
+    tokens: int = 0  # written
+    fed: int = 0  # computed, those of contexts included
+    cached: int = 0  # of contexts, found in the cache
+
+
+class Counting:
+    """A filler that counts what another one does."""
+
+    def __init__(self, filler: Filler, counts: Counts) -> None:
+        """Count what ``filler`` does in ``counts``."""
+        self._filler = filler
+        self._counts = counts
+
+    def fill(
+        self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
+    ) -> list[list[Fill]]:
+        """Fill, and count."""
+        found = self._filler.fill(canvases, draws, stop)
+        counts = self._counts
+        for fill in (each for fills in found for each in fills):
+            counts.fills += 1
+            counts.forwards += fill.forwards
+            counts.tokens += fill.n_tokens
+            counts.fed += fill.n_fed
+            counts.cached += fill.n_cached
+        return found
