@@ -96,8 +96,8 @@ def cut(text: str, rng: random.Random, language: str) -> Sample | None:
         first += rng.random() < 0.5
     if column == 0 and rng.random() < 0.7:  # the cursor stands after the indentation
         column = _depth(lines[first])
-    window = max(0, first - rng.choice((10, 20, 40, 60)))
-    horizon = last + rng.choice((3, 8, 15, 30))
+    window = max(0, first - rng.choice((6, 12, 24, 48)))
+    horizon = last + rng.choice((3, 6, 12, 24))
     middle = lines[first][column:] + "".join(lines[first + 1 : last])
     return Sample(
         language,

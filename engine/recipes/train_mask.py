@@ -173,13 +173,13 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--n-measured", type=int, default=5, help="texts a group")
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--offsets", type=int, default=6, help="mask embeddings")
-    parser.add_argument("--block-lengths", type=int, nargs="+", default=[4, 6, 6])
+    parser.add_argument("--block-lengths", type=int, nargs="+", default=[4, 4, 6])
     parser.add_argument("--vocabulary", type=int, default=24_000)
     parser.add_argument("--round", type=int, default=24, help="texts drawn at once")
-    parser.add_argument("--batch", type=int, default=4, help="texts a step")
+    parser.add_argument("--batch", type=int, default=2, help="texts a step")
     parser.add_argument("--drawn", type=int, default=48, help="tokens drawn at most")
     parser.add_argument("--anchors", type=int, default=40, help="in the drawn text")
-    parser.add_argument("--context-anchors", type=int, default=16)
+    parser.add_argument("--context-anchors", type=int, default=24)
     return parser.parse_args()
 
 
