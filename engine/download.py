@@ -86,6 +86,7 @@ def fetch_from_hub(
 ) -> None:
     """Fetch a file from the hub, going on with Range where the part ends."""
     part = part_of(target)
+    part.touch()
     before = -1
     while (have := _size(part)) < wanted.n_bytes:
         if have == before:
@@ -119,7 +120,10 @@ def _request_rest(hub_id: str, wanted: Wanted, part: Path, progress: Progress) -
 
     url = hf_hub_url(hub_id, wanted.name, endpoint=_endpoint())
     have = _size(part)
-    headers = {"Range": f"bytes={have}-"} if have else {}
+    # A compressed answer could not be gone on with in the middle.
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
     if token := get_token():
         headers["Authorization"] = f"Bearer {token}"
     with (

@@ -1,5 +1,4 @@
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ WEIGHTS = save({"w": torch.ones(1000)})
 FILES = {
     "config.json": json.dumps({"model_type": "dream"}).encode(),
     "tokenizer.json": b"{}",
+    "merges.txt": b"",
     "model.safetensors": WEIGHTS,
     "pytorch_model.bin": b"a pickle",
     "modeling_dream.py": b"raise SystemExit",
@@ -49,6 +49,7 @@ def test_only_the_files_that_are_read_are_fetched(store: Store) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [
         "SHA256SUMS",
         "config.json",
+        "merges.txt",
         "model.safetensors",
         "tokenizer.json",
     ]
@@ -81,8 +82,10 @@ def test_pickled_weights_are_refused(store: Store, hub: Hub) -> None:
         store.pull("owner/name")
 
 
-def test_a_checkpoint_that_the_hub_does_not_have_is_one_line(store: Store) -> None:
-    os.environ["HF_ENDPOINT"] += "/nowhere"
+def test_a_checkpoint_that_the_hub_does_not_have_is_one_line(
+    store: Store, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", f"{hub.endpoint}/nowhere")
     with pytest.raises(ModelError, match="cannot fetch owner/other") as caught:
         store.pull("owner/other")
     assert "\n" not in str(caught.value)
