@@ -29,7 +29,7 @@ from .trees import Trees
 from .workspace_edit import workspace_edit
 
 if TYPE_CHECKING:
-    from .server import NielloServer
+    from .session import NielloServer
 
 CONTENT_MODIFIED = -32801
 COMMAND = "niello.edit"
@@ -90,6 +90,8 @@ class Actions:
         start = document.offset(params.range.start, encoding)
         end = document.offset(params.range.end, encoding)
         start, end = min(start, end), max(start, end)
+        # Clients ask whenever the cursor has moved, which nothing else tells a server.
+        self._server.warm(document, start)
         wanted = [
             name
             for name, each in KINDS.items()

@@ -2,8 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from niello.infill.canvas import Canvas, Draws, Fill, Filler, StopFlag
+from niello.infill.context import Context
+
+
+@runtime_checkable
+class Warmer(Protocol):
+    """An engine that can compute a context before it is asked to fill."""
+
+    def warm(self, context: Context, stop: StopFlag) -> None:
+        """Bring a context into the cache."""
+        ...
 
 
 @dataclass
@@ -38,3 +49,8 @@ class Counting:
             counts.fed += fill.n_fed
             counts.cached += fill.n_cached
         return found
+
+    def warm(self, context: Context, stop: StopFlag) -> None:
+        """Compute a context ahead, if the engine can."""
+        if isinstance(self._filler, Warmer):
+            self._filler.warm(context, stop)

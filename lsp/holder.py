@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar, runtime_checkable
 
 from niello.infill.canvas import Filler, StopFlag
-from niello.infill.context import Context
 from niello.infill.errors import NielloError
 
 from .counters import Counting, Counts
@@ -36,15 +35,6 @@ class Forgetful(Protocol):
 
     def clear_caches(self) -> None:
         """Free what is kept of earlier contexts."""
-        ...
-
-
-@runtime_checkable
-class Warmer(Protocol):
-    """An engine that can compute a context before it is asked to fill."""
-
-    def warm(self, context: Context, stop: StopFlag) -> None:
-        """Bring a context into the cache."""
         ...
 
 
@@ -73,7 +63,7 @@ class Holder:
 
     async def run(
         self,
-        work: Callable[[Filler, StopFlag], T],
+        work: Callable[[Counting, StopFlag], T],
         key: str,
         priority: Priority = Priority.INTERACTIVE,
     ) -> T | None:

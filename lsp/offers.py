@@ -9,10 +9,12 @@ import asyncio
 from collections import OrderedDict
 from typing import NamedTuple
 
-from niello.infill.canvas import Draws, Filler, StopFlag
-from niello.infill.propose import Candidate, Options, propose
+from niello.infill.canvas import Draws, StopFlag
+from niello.infill.propose import Candidate, Options, draw_canvas, propose
 from niello.infill.snapshot import Snapshot
+from niello.infill.span import find_span
 
+from .counters import Counting
 from .documents import spelling
 from .holder import Holder
 from .jobs import Priority
@@ -21,6 +23,7 @@ from .trees import Trees
 
 _OFFERS_KEPT = 4  # of one document
 _DOCUMENTS_KEPT = 8
+_IDLE = 0.1  # seconds without a question after which a context is computed ahead
 _CLOSERS = frozenset(")]}>\"'`")
 
 
@@ -49,6 +52,7 @@ class Offers:
         self._holder = holder
         self._trees = trees
         self._kept: OrderedDict[str, list[Offer]] = OrderedDict()
+        self._warming: asyncio.TimerHandle | None = None
         self._ahead: dict[str, tuple[str, int, asyncio.Task[Offer | None]]] = {}
 
     def recall(self, snapshot: Snapshot, cursor: int) -> Offer | None:
@@ -62,6 +66,8 @@ class Offers:
         self, snapshot: Snapshot, cursor: int, n_drawn: int, settings: Settings
     ) -> Offer | None:
         """Draw candidates at ``cursor``; None if somebody newer was asked instead."""
+        if self._warming is not None:
+            self._warming.cancel()
         key = spelling(snapshot.uri)
         text, at, task = self._ahead.get(key, ("", -1, None))
         if task is not None and (at, text) == (cursor, snapshot.text) and n_drawn == 1:
@@ -91,6 +97,27 @@ class Offers:
         self._ahead[key] = (text, len(head), task)
         task.add_done_callback(lambda _: self._ahead.pop(key, None))
 
+    def warm_soon(self, snapshot: Snapshot, cursor: int, settings: Settings) -> None:
+        """Compute the context of a cursor if nothing is asked there for a moment."""
+        if self._warming is not None:
+            self._warming.cancel()
+        if settings.inline.ahead and self._holder.ready:
+            later = asyncio.get_running_loop().call_later
+            self._warming = later(_IDLE, self._warm, snapshot, cursor, settings)
+
+    def _warm(self, snapshot: Snapshot, cursor: int, settings: Settings) -> None:
+        options = options_of(settings, 1)
+
+        def work(engine: Counting, stop: StopFlag) -> None:
+            parsed = self._trees.parse(snapshot)
+            canvas = draw_canvas(parsed, find_span(parsed, cursor), options)
+            engine.warm(canvas.context, stop)
+
+        key = f"{spelling(snapshot.uri)} warm"
+        self._warmed = asyncio.ensure_future(
+            self._holder.run(work, key, Priority.AHEAD)
+        )
+
     def forget(self, uri: str | None = None) -> None:
         """Drop what is remembered of one document or of all."""
         if uri is None:
@@ -109,7 +136,7 @@ class Offers:
     ) -> Offer | None:
         options = options_of(settings, n_drawn)
 
-        def work(filler: Filler, stop: StopFlag) -> list[Candidate]:
+        def work(filler: Counting, stop: StopFlag) -> list[Candidate]:
             parsed = self._trees.parse(snapshot)
             return propose(snapshot, cursor, filler, options, stop, parsed=parsed)
 

@@ -21,7 +21,7 @@ from pygls.protocol import LanguageServerProtocol
 from .wire import Wire
 
 if TYPE_CHECKING:
-    from .server import NielloServer
+    from .session import NielloServer
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 import psutil
 
 from .logs import start_logging
-from .server import NielloServer
+from .session import NielloServer
 from .wire import Wire, over_pipes, over_socket
 
 logger = logging.getLogger(__name__)

@@ -1,169 +1,17 @@
-"""The language server: its parts, and which message goes to which of them."""
+"""The language server: which message goes to which part."""
 
-import asyncio
-import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import asdict
-from functools import partial
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from lsprotocol import types as lsp_types
-from pygls.lsp.server import LanguageServer
 
-from niello.infill.errors import NielloError
-
-from .actions import COMMAND, KINDS, Actions
-from .completion import TRIGGERS, Completion
-from .documents import Document, Documents, spelling, to_path
-from .holder import Holder, LoadFiller
-from .inline import Inline
-from .layers import Layers, read_project
-from .logs import log_file, set_log_level
-from .offers import Offers
-from .protocol import Protocol
-from .settings import Settings
-from .status import Progress, Status
-from .trees import Trees
-
-logger = logging.getLogger(__name__)
-
-PullModel = Callable[[Settings, Progress], None]
-
-
-class NielloServer(LanguageServer):
-    """The server's parts, put together."""
-
-    protocol: Protocol
-
-    def __init__(
-        self, load: LoadFiller, layers: Layers, pull: PullModel | None = None
-    ) -> None:
-        """Put the parts together; nothing runs and nothing is loaded yet."""
-        super().__init__(
-            "niello",
-            _version(),
-            lsp_types.TextDocumentSyncKind.Incremental,
-            lsp_types.NotebookDocumentSyncOptions(
-                [lsp_types.NotebookDocumentFilterWithNotebook("*")]
-            ),
-            protocol_cls=Protocol,
-        )
-        self.layers = layers
-        self.documents = Documents()
-        self.status = Status(self)
-        self.holder = Holder(load, self.status)
-        self.trees = Trees()
-        self.offers = Offers(self.holder, self.trees)
-        parts = (self.documents, self.offers, layers, self.status)
-        self.inline = Inline(*parts)
-        self.completion = Completion(*parts)
-        self.actions = Actions(self)
-        self.left: asyncio.Future[int] | None = None
-        self.roots: list[str] = []
-        self._reading: asyncio.Future[None] | None = None
-        self._pull = pull
-
-    def begin(self, params: lsp_types.InitializeParams, encoding: str) -> None:
-        """Take over what the client says of itself."""
-        self.process_id = params.process_id
-        self.documents.encoding = encoding  # type: ignore[assignment]  # one of three
-        folders = [each.uri for each in params.workspace_folders or []]
-        self.roots = folders or [each for each in [params.root_uri] if each]
-        document = params.capabilities.text_document
-        self.completion.has_ghost_text = bool(document and document.inline_completion)
-        self._warn(self.layers.update("client", params.initialization_options))
-
-    def leave(self, code: int) -> None:
-        """End the process with ``code``."""
-        if self.left is not None and not self.left.done():
-            self.left.set_result(code)
-
-    def start_reading_settings(self) -> None:
-        """Begin to ask project and client for settings."""
-        self._reading = asyncio.ensure_future(self._read_settings())
-
-    async def _read_settings(self) -> None:
-        for root in self.roots:
-            path = to_path(root)
-            project = await asyncio.to_thread(read_project, Path(path)) if path else {}
-            if project:
-                self._apply(partial(self.layers.replace, "project", project))
-                break
-        workspace = self.client_capabilities.workspace
-        if workspace is not None and workspace.configuration:
-            item = lsp_types.ConfigurationItem(section="niello")
-            asked = lsp_types.ConfigurationParams([item])
-            try:
-                answers = await self.workspace_configuration_async(asked)
-            except Exception as error:  # The client may refuse, or be gone.
-                logger.info("no configuration: %s", type(error).__name__)
-                return
-            if isinstance(answers, list) and answers:
-                self._apply(partial(self.layers.replace, "client", answers[0]))
-
-    def change_settings(self, raw: Any) -> None:
-        """Apply what a client pushes, or ask for it if it pushes nothing."""
-        if isinstance(raw, dict) and isinstance(raw.get("niello"), dict):
-            raw = raw["niello"]
-        if not raw:
-            self.start_reading_settings()
-        self._apply(partial(self.layers.update, "client", raw))
-
-    def forget(self) -> None:
-        """Drop caches of every kind."""
-        self.offers.forget()
-        self.holder.forget()
-
-    def restart(self) -> None:
-        """Load the engine anew."""
-        self.offers.forget()
-        self.holder.load(self.layers.settings)
-
-    def changed(self, document: Document | None) -> None:
-        """Stop work on a text that is no more."""
-        if document is not None:
-            self.holder.jobs.drop(spelling(document.uri))
-            self.inline.changed(document)
-
-    def closed(self, uri: str) -> None:
-        """Forget a document."""
-        self.documents.close(uri)
-        self.holder.jobs.drop(spelling(uri))
-        self.offers.forget(uri)
-        self.inline.closed(uri)
-
-    async def pull(self) -> None:
-        """Fetch the model that the settings name, then load it."""
-        if self._pull is None:
-            return
-        loop, settings = asyncio.get_running_loop(), self.layers.settings
-
-        def progress(message: str, fraction: float | None) -> None:
-            loop.call_soon_threadsafe(self.status.loading, message, fraction)
-
-        try:
-            await asyncio.to_thread(self._pull, settings, progress)
-        except NielloError as error:
-            self.status.error(str(error))
-        else:
-            self.restart()
-
-    def _apply(self, change: Callable[[], list[str]]) -> None:
-        before = self.layers.settings
-        self._warn(change())
-        after = self.layers.settings
-        if after != before:
-            self.offers.forget()
-            set_log_level(after.log)
-        engine = ("model", "threads", "check")
-        if any(getattr(before, each) != getattr(after, each) for each in engine):
-            self.holder.load(after)
-
-    def _warn(self, warnings: list[str]) -> None:
-        for each in warnings:
-            self.status.say(each)
+from .actions import COMMAND, KINDS
+from .completion import TRIGGERS
+from .holder import LoadFiller
+from .layers import Layers
+from .logs import log_file
+from .session import NielloServer, PullModel
 
 
 def create_server(
@@ -288,10 +136,3 @@ def _add_commands(server: NielloServer) -> None:
     @server.command("niello.showLog")
     def show_log(*arguments: Any) -> str:
         return str(log_file(server.layers.settings.log))
-
-
-def _version() -> str:
-    try:
-        return version("niello")
-    except PackageNotFoundError:  # It runs from a checkout that was not installed.
-        return "0"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lsprotocol import types as lsp_types
 
 if TYPE_CHECKING:
-    from .server import NielloServer
+    from .session import NielloServer
 
 logger = logging.getLogger(__name__)
 

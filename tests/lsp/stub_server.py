@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from niello.infill.canvas import Canvas, Draws, Fill, StopFlag
+from niello.lsp.jobs import Priority
 from niello.lsp.layers import Layers, read_environment
 from niello.lsp.serve import serve
 from niello.lsp.server import create_server
@@ -97,6 +98,11 @@ def main() -> None:
     @server.feature("stub/set")
     def set_script(params: dict[str, Any]) -> None:
         script.update(params)
+
+    @server.feature("stub/settle")
+    def settle(params: dict[str, Any]) -> Any:
+        """Answer when all work that is queued now is done."""
+        return server.holder.jobs.submit(lambda stop: None, Priority.AHEAD)
 
     @server.feature("stub/state")
     def state(params: dict[str, Any]) -> dict[str, Any]:

@@ -1,19 +1,35 @@
 """The server as a client sees it: a real process, a model that follows a script."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from stub_client import SOURCES
 
 from niello.bench.client import Client
 
-Start = Callable[..., Client]
-
 pytestmark = pytest.mark.e2e
+Start = Callable[..., Client]
 URI = "file:///w/a.py"
+COMMAND = "workspace/executeCommand"
+
+
+def calls(client: Client) -> int:
+    return int(client.request("stub/state", {})["n_calls"])
+
+
+def begin(client: Client, text: str = "x = \n", **params: Any) -> None:
+    client.initialize(**params)
+    client.wait_for_note("niello/status", kind="ready")
+    client.open(URI, text)
+
+
+def texts(items: list[dict[str, Any]]) -> list[str]:
+    return [each["insertText"] for each in items]
 
 
 def test_the_server_does_not_import_torch() -> None:
@@ -26,20 +42,322 @@ def test_the_server_does_not_import_torch() -> None:
 
 def test_a_candidate_comes_with_a_range_to_the_end_of_the_line(start: Start) -> None:
     client = start(texts=["y"])
-    answer = client.initialize()
-    assert answer["capabilities"]["inlineCompletionProvider"] == {}
-    client.open(URI, "print(x, )\n")
+    begin(client, "print(x, )\n")
     (item,) = client.inline(URI, (0, 9))
     assert item["insertText"] == "y)"
     assert item["range"] == {
         "start": {"line": 0, "character": 9},
         "end": {"line": 0, "character": 10},
     }
-    assert client.close() == 0
+
+
+def test_inline_completion_is_advertised(start: Start) -> None:
+    answer = start().initialize()
+    assert answer["capabilities"]["inlineCompletionProvider"] == {}
+
+
+def test_asking_gives_several_candidates_and_typing_gives_one(start: Start) -> None:
+    client = start(texts=["1", "2", "3"])
+    begin(client)
+    assert texts(client.inline(URI, (0, 4), automatic=True)) == ["1"]
+    assert sorted(texts(client.inline(URI, (0, 4)))) == ["1", "2", "3"]
+
+
+def test_typing_into_a_shown_text_asks_no_model(start: Start) -> None:
+    client = start(texts=["abcdef"])
+    begin(client, initializationOptions={"inline": {"ahead": False}})
+    assert texts(client.inline(URI, (0, 4), automatic=True)) == ["abcdef"]
+    for n, letter in enumerate("abc"):
+        client.change(URI, n + 2, (0, 4 + n), (0, 4 + n), letter)
+        items = client.inline(URI, (0, 5 + n), automatic=True)
+        assert texts(items) == ["abcdef"[n + 1 :]]
+    assert calls(client) == 1
+
+
+def test_what_follows_an_accepted_text_was_prepared(start: Start) -> None:
+    client = start(texts=["ab"])
+    begin(client)
+    client.inline(URI, (0, 4), automatic=True)
+    client.request("stub/settle", {})
+    n_calls = calls(client)
+    client.change(URI, 2, (0, 4), (0, 4), "ab")
+    client.inline(URI, (0, 6), automatic=True)
+    assert (n_calls, calls(client)) == (2, 2)
+
+
+def test_a_text_with_little_confidence_is_shown_only_if_asked_for(start: Start) -> None:
+    client = start(texts=["y"], score=-5.0)
+    begin(client)
+    assert client.inline(URI, (0, 4), automatic=True) == []
+    assert texts(client.inline(URI, (0, 4))) == ["y"]
+
+
+def test_nothing_is_shown_unasked_in_front_of_many_letters(start: Start) -> None:
+    client = start(texts=["y"])
+    begin(client, "x =  if something else nothing\n")
+    assert client.inline(URI, (0, 4), automatic=True) == []
+    assert calls(client) == 0
+
+
+def test_a_request_during_a_slow_load_is_answered_with_nothing(start: Start) -> None:
+    client = start(texts=["y"], load_ms=3000)
+    client.initialize()
+    client.open(URI, "x = \n")
+    assert client.inline(URI, (0, 4)) == []
+    client.wait_for_note("niello/status", kind="ready")
+    assert texts(client.inline(URI, (0, 4))) == ["y"]
+
+
+def test_loading_shows_progress_from_begin_to_end(start: Start) -> None:
+    client = start(load_ms=300)
+    client.initialize(capabilities={"window": {"workDoneProgress": True}})
+    client.wait_for_note("niello/status", kind="ready")
+    client.request("stub/state", {})
+    kinds = [
+        each["params"]["value"]["kind"]
+        for each in client.notes
+        if each["method"] == "$/progress"
+    ]
+    assert (kinds[0], kinds[-1]) == ("begin", "end")
+
+
+def test_a_cancelled_request_is_answered_before_the_model_is_done(start: Start) -> None:
+    client = start(texts=["y"], ms=2000)
+    begin(client)
+    request = client.ask_inline(URI, (0, 4))
+    while calls(client) == 0:
+        pass
+    sent = client.notify("$/cancelRequest", {"id": request})
+    assert client.wait(request)["error"]["code"] == -32800
+    assert client.arrived[request] - sent < 1
+
+
+def test_a_newer_request_takes_the_place_of_an_older_one(start: Start) -> None:
+    client = start(texts=["y"], ms=1000, step_ms=10)
+    begin(client)
+    first = client.ask_inline(URI, (0, 4))
+    while calls(client) == 0:
+        pass
+    second = client.ask_inline(URI, (0, 4))
+    assert client.wait(first)["result"] == {"items": []}
+    assert texts(client.wait(second)["result"]["items"]) == ["y"]
+    assert client.arrived[first] < client.arrived[second] - 0.5
+
+
+def test_a_change_of_the_document_ends_the_work_on_its_old_text(start: Start) -> None:
+    client = start(texts=["y"], ms=5000, step_ms=10)
+    begin(client)
+    request = client.ask_inline(URI, (0, 4))
+    while calls(client) == 0:
+        pass
+    client.change(URI, 2, (0, 0), (0, 0), "z")
+    assert client.wait(request, 2)["result"] == {"items": []}
+
+
+@pytest.mark.parametrize("error", ["boom", "OutOfMemory"])
+def test_an_engine_that_raises_is_survived_and_said_once(
+    start: Start, error: str
+) -> None:
+    client = start(texts=["y"])
+    begin(client, initializationOptions={"inline": {"ahead": False}})
+    for version in (2, 3):
+        client.notify("stub/raise", {"call": 1, "error": error})
+        client.change(URI, version, (0, 0), (0, 0), "z")
+        assert client.inline(URI, (0, 4 + version - 1)) == []
+    client.change(URI, 4, (0, 0), (0, 0), "z")
+    assert texts(client.inline(URI, (0, 7))) == ["y"]
+    shown = [each for each in client.notes if each["method"] == "window/showMessage"]
+    assert len(shown) == 1
+    client.request("stub/settle", {})
+    forgotten = client.request("stub/state", {})["n_forgotten"]
+    assert (forgotten > 0) == (error == "OutOfMemory")
+
+
+@pytest.mark.parametrize(
+    "name", [".env.local", "server.key", "secrets/a.py", "id_rsa", "a/.ssh/config"]
+)
+def test_a_file_that_may_hold_secrets_is_left_alone(start: Start, name: str) -> None:
+    client = start(texts=["y"])
+    begin(client)
+    uri = f"file:///w/{name}"
+    client.open(uri, "x = \n")
+    assert client.inline(uri, (0, 4)) == []
+    assert calls(client) == 0
+    said = client.wait_for_note("niello/status", kind="disabled")
+    assert "secrets" in said["params"]["message"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"enabled": False},
+        {"languages": {"python": False}},
+        {"inline": {"enabled": False}},
+        {"disabledGlobs": ["*.py"]},
+        {"limits": {"fileKb": 1}},
+    ],
+)
+def test_a_changed_setting_applies_without_a_restart(
+    start: Start, settings: dict[str, Any]
+) -> None:
+    client = start(texts=["y"])
+    begin(client, "x = \n" + "#" * 1500)
+    assert texts(client.inline(URI, (0, 4))) == ["y"]
+    client.notify(
+        "workspace/didChangeConfiguration", {"settings": {"niello": settings}}
+    )
+    assert client.inline(URI, (0, 4)) == []
+
+
+def test_settings_are_asked_of_a_client_that_has_them(start: Start) -> None:
+    client = start(texts=["y"])
+    client.settings = {"inline": {"enabled": False}}
+    begin(client, capabilities={"workspace": {"configuration": True}})
+    client.wait_for_note("workspace/configuration")
+    client.request("stub/state", {})
+    assert client.inline(URI, (0, 4)) == []
+
+
+def test_a_folder_s_own_settings_are_read(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "niello.toml").write_text("[inline]\nenabled = false\n")
+    client = start(texts=["y"])
+    begin(client, rootUri=tmp_path.as_uri())
+    client.request("stub/settle", {})
+    assert client.inline(URI, (0, 4)) == []
+
+
+def test_completion_offers_the_same_and_keeps_its_indentation(start: Start) -> None:
+    client = start(texts=["al = max(\n        1, 2\n    )"])
+    begin(client, "def f(total):\n    tot\n")
+    params = {
+        "textDocument": {"uri": URI},
+        "position": {"line": 1, "character": 7},
+    }
+    result = client.request("textDocument/completion", params)
+    (item,) = result["items"]
+    assert result["isIncomplete"] is True
+    assert item["textEdit"]["newText"] == "total = max(\n        1, 2\n    )"
+    assert item["textEdit"]["range"]["start"] == {"line": 1, "character": 4}
+    assert item["filterText"].startswith("tot")
+    assert item["insertTextMode"] == 1
+    resolved = client.request("completionItem/resolve", item)
+    assert "max" in resolved["documentation"]["value"]
+
+
+def test_a_client_with_ghost_text_gets_no_second_offer_in_its_menu(
+    start: Start,
+) -> None:
+    client = start(texts=["y"])
+    begin(client, capabilities={"textDocument": {"inlineCompletion": {}}})
+    params = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 4}}
+    assert client.request("textDocument/completion", params)["items"] == []
+
+
+def test_an_action_edits_the_version_it_was_computed_on(start: Start) -> None:
+    client = start(texts=["return 1"])
+    edits = {"documentChanges": True, "changeAnnotationSupport": {}}
+    action = {"resolveSupport": {"properties": ["edit"]}, "dataSupport": True}
+    begin(
+        client,
+        "def f():\n    pass\n",
+        capabilities={
+            "workspace": {"workspaceEdit": edits},
+            "textDocument": {"codeAction": action},
+        },
+    )
+    area = {
+        "start": {"line": 1, "character": 4},
+        "end": {"line": 1, "character": 8},
+    }
+    asked = {
+        "textDocument": {"uri": URI},
+        "range": area,
+        "context": {"diagnostics": []},
+    }
+    actions = client.request("textDocument/codeAction", asked)
+    assert actions[0]["title"] == "Rewrite selection (Niello)"
+    edit = client.request("codeAction/resolve", actions[0])["edit"]
+    (change,) = edit["documentChanges"]
+    assert change["textDocument"] == {"uri": URI, "version": 1}
+    assert change["edits"] == [
+        {"range": area, "newText": "return 1", "annotationId": "niello"}
+    ]
+    client.change(URI, 2, (0, 0), (0, 0), "\n")
+    reply = client.wait(client.ask("codeAction/resolve", actions[0]))
+    assert reply["error"]["code"] == -32801
+
+
+def test_a_client_without_resolve_gets_the_edit_by_a_command(start: Start) -> None:
+    client = start(texts=["1"])
+    begin(client)
+    place = {"line": 0, "character": 4}
+    asked = {
+        "textDocument": {"uri": URI},
+        "range": {"start": place, "end": place},
+        "context": {"diagnostics": []},
+    }
+    action = client.request("textDocument/codeAction", asked)[0]
+    client.request(COMMAND, action["command"])
+    applied = client.wait_for_note("workspace/applyEdit")["params"]["edit"]
+    assert applied["changes"][URI][0]["newText"] == "1"
 
 
 def test_the_end_is_quiet(start: Start, tmp_path: Path) -> None:
     client = start()
-    client.initialize()
+    begin(client)
     assert client.close() == 0
     assert "Traceback" not in (tmp_path / "server0" / "stderr").read_text()
+
+
+def test_requests_before_initialize_and_after_shutdown_are_refused(
+    start: Start,
+) -> None:
+    client = start()
+    early = client.wait(client.ask_inline(URI, (0, 0)))
+    assert early["error"]["code"] == -32002
+    client.initialize()
+    client.request("shutdown", None)
+    late = client.wait(client.ask_inline(URI, (0, 0)))
+    assert late["error"]["code"] == -32600
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b"[]", b"3", b"null", b"\xff\xfe", b'{"jsonrpc":"2.0"}']
+)
+def test_nonsense_gets_an_error_and_the_next_message_works(
+    start: Start, body: bytes
+) -> None:
+    client = start(texts=["y"])
+    begin(client)
+    assert client.process.stdin is not None
+    client.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    client.process.stdin.write(b"Content-Length: x\r\nNonsense\r\n\r\n")
+    client.process.stdin.flush()
+    assert texts(client.inline(URI, (0, 4))) == ["y"]
+    assert "error" in client.wait(None)
+
+
+def test_the_log_holds_no_code(start: Start, tmp_path: Path) -> None:
+    client = start(texts=["SECRETFILL"])
+    begin(client, "SECRETNAME = \n", initializationOptions={"log": {"level": "debug"}})
+    client.inline(URI, (0, 13))
+    client.notify("stub/raise", {"call": 1, "error": "SECRETERROR"})
+    client.change(URI, 2, (0, 0), (0, 0), "z")
+    client.inline(URI, (0, 14))
+    client.close()
+    for name in ("stderr", "server.log"):
+        said = (tmp_path / "server0" / name).read_text()
+        assert "SECRET" not in said
+        assert said
+
+
+def test_the_prompt_holds_the_text_as_the_client_has_it(
+    start: Start, tmp_path: Path
+) -> None:
+    client = start(texts=["y"])
+    begin(client, "a\r\nb = 🛰\r\n")
+    client.change(URI, 2, (1, 6), (1, 6), "é")
+    client.inline(URI, (1, 7))
+    line = (tmp_path / "server0" / "record").read_text("utf-8").splitlines()[0]
+    prefix, given, suffix, _ = json.loads(line)
+    assert prefix + given + suffix == "a\nb = 🛰é\n"
