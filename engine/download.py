@@ -156,6 +156,7 @@ def _hub_errors() -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         text = " ".join(str(error).split()) or type(error).__name__
+        text = text.partition(" For more information")[0]
         raise RemoteError(f"{_endpoint()}: {text[:200]}") from None
 
 
