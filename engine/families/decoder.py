@@ -2,9 +2,9 @@
 
 A family differs from the next in which maps have biases, how queries and keys are
 normed, how much of a head is turned, and what the feed-forward part is; each of these
-is a value here, none is a subclass. The default model has a tuned `Transformer` of its own
-(engine/model.py); what both keep true is that rows of several sequences go through the
-linear maps together and each sequence attends to its own cache, so a batch needs no
+is a value here, none is a subclass. The default model has a tuned `Transformer` of its
+own (engine/model.py); what both keep true is that rows of several sequences go through
+the linear maps together and each sequence attends to its own cache, so a batch needs no
 padding.
 """
 
@@ -137,12 +137,12 @@ class Attention:
         if self.qkv_bias is not None:
             qkv = qkv + self.qkv_bias
         n_query, n_key = self.n_heads * self.head_dim, self.n_kv_heads * self.head_dim
-        flat = list(qkv.split([n_query, n_key, n_key], -1))
+        flat = list(torch.split(qkv, [n_query, n_key, n_key], -1))
         norms = (self.norm_query, self.norm_key)
         for i, norm in enumerate(norms):
             if norm is not None and self.norm_before_heads:
                 flat[i] = norm(flat[i])
-        heads = [part.unflatten(-1, (-1, self.head_dim)) for part in flat]
+        heads = [part.view(len(rows), -1, self.head_dim) for part in flat]
         for i, norm in enumerate(norms):
             if norm is not None and not self.norm_before_heads:
                 heads[i] = norm(heads[i])

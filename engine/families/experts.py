@@ -34,7 +34,7 @@ def sum_experts(
 ) -> Tensor:
     """Return the weighted sum of each row's picked experts."""
     summed = torch.zeros_like(rows)
-    for number in picked.unique().tolist():
+    for number in torch.unique(picked).tolist():
         which, slot = (picked == number).nonzero(as_tuple=True)
         result = experts[number](rows[which]) * weights[which, slot, None]
         summed.index_add_(0, which, result)
@@ -69,7 +69,7 @@ def sigmoid_route(
 
     def route(logits: Tensor) -> tuple[Tensor, Tensor]:
         scores = logits.sigmoid()
-        biased = (scores + bias).unflatten(-1, (n_groups, -1))
+        biased = (scores + bias).view(len(scores), n_groups, -1)
         worth = biased.topk(2, -1).values.sum(-1)  # (rows, groups)
         best = torch.zeros_like(worth, dtype=torch.bool)
         best.scatter_(1, worth.topk(n_groups_picked, -1).indices, True)

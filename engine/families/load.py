@@ -10,7 +10,7 @@ from torch import Tensor
 
 from niello.engine.kernels import Linear
 from niello.engine.load import load_config
-from niello.engine.tensorfile import check_safetensors
+from niello.engine.tensorfile import read_header
 from niello.infill.errors import ModelError
 
 from .decoder import (
@@ -41,12 +41,11 @@ class Weights:
     def __init__(self, folder: Path, device: torch.device) -> None:
         """Read the headers of all *.safetensors files; tensors are read when asked."""
         self._device = device
-        self._files = {}
+        self._files: dict[str, Callable[[str], Tensor]] = {}
         self._folder = folder
         for path in sorted(folder.glob("*.safetensors")):
-            check_safetensors(path)
-            file = safe_open(path, framework="pt")
-            self._files.update(dict.fromkeys(file.keys(), file))
+            read: Callable[[str], Tensor] = safe_open(path, "pt").get_tensor
+            self._files.update(dict.fromkeys(read_header(path), read))
         if not self._files:
             raise ModelError(f"{folder}: no *.safetensors; fetch the model again")
 
@@ -58,8 +57,7 @@ class Weights:
         """Return a tensor on the device."""
         if name not in self._files:
             raise ModelError(f"{self._folder}: no tensor {name}; is it another family?")
-        tensor: Tensor = self._files[name].get_tensor(name)
-        return tensor.to(self._device)
+        return self._files[name](name).to(self._device)
 
     def find(self, name: str) -> Tensor | None:
         """Return a tensor if it is there."""
@@ -144,14 +142,8 @@ class _LayerBuilder:
 
     def _attention(self, front: str) -> Attention:
         names, weights = self._names, self._weights
-        norms = [
-            rms_norm(weight, self._eps) if weight is not None else None
-            for weight in (
-                weights.find(f"{front}{names.norm_query}.weight"),
-                weights.find(f"{front}{names.norm_key}.weight"),
-            )
-        ]
-        normed = weights.find(f"{front}{names.norm_query}.weight")
+        norm_query = weights.find(f"{front}{names.norm_query}.weight")
+        norm_key = weights.find(f"{front}{names.norm_key}.weight")
         weight, bias = self._qkv(front)
         return Attention(
             self._n_heads,
@@ -162,8 +154,10 @@ class _LayerBuilder:
             bias,
             self._pack(weights(f"{front}{names.attn_out}.weight")),
             weights.find(f"{front}{names.attn_out}.bias"),
-            *norms,
-            norm_before_heads=normed is not None and len(normed) != self._head_dim,
+            None if norm_query is None else rms_norm(norm_query, self._eps),
+            None if norm_key is None else rms_norm(norm_key, self._eps),
+            # OLMoE norms all heads at once, the others each head.
+            norm_query is not None and len(norm_query) != self._head_dim,
         )
 
     def _qkv(self, front: str) -> tuple[Tensor, Tensor | None]:
