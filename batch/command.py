@@ -6,12 +6,11 @@ Imports what a command needs when it runs, so that `niello --help` stays quick.
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from niello.infill.canvas import Filler
-from niello.infill.errors import NielloError, SettingsError
+from niello.infill.errors import SettingsError
 
 if TYPE_CHECKING:
     from .desk import Desk, Manner
@@ -136,35 +135,28 @@ def _add_manner(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-progress", action="store_true")
 
 
-def run_refactor(
-    arguments: argparse.Namespace, load: Callable[[str], Filler] | None = None
-) -> int:
-    """Run `niello refactor`; ``load`` stands in for the engine in tests."""
+def run_refactor(arguments: argparse.Namespace) -> int:
+    """Run `niello refactor`."""
     from . import listing, run
     from .recipe import shipped_recipes
 
     desk = _desk(progress=not arguments.no_progress)
     manner = _manner(arguments)
-    load = load or _load_engine
     if arguments.recipes:
         for recipe in shipped_recipes():
             desk.out.write(f"{recipe.name:20} {recipe.about}\n")
         return 0
-
-    def work() -> int:
-        if manner.interactive and manner.json:
-            raise SettingsError("-i and --json do not go together")
-        if arguments.resume is not None:
-            name = None if arguments.resume == "last" else str(arguments.resume)
-            return run.resume(name, manner, desk, load)
-        options = _options(arguments)
-        if arguments.test:
-            return run.test_recipe(options, desk)
-        if arguments.list:
-            return listing.list_targets(options, manner, desk)
-        return run.refactor(options, manner, desk, load)
-
-    return _guarded(work)
+    if manner.interactive and manner.json:
+        raise SettingsError("-i and --json do not go together")
+    if arguments.resume is not None:
+        name = None if arguments.resume == "last" else str(arguments.resume)
+        return run.resume(name, manner, desk, load_engine)
+    options = _options(arguments)
+    if arguments.test:
+        return run.test_recipe(options, desk)
+    if arguments.list:
+        return listing.list_targets(options, manner, desk)
+    return run.refactor(options, manner, desk, load_engine)
 
 
 def run_apply(arguments: argparse.Namespace) -> int:
@@ -179,35 +171,17 @@ def run_apply(arguments: argparse.Namespace) -> int:
         report=arguments.report,
         allow_dirty=arguments.allow_dirty,
     )
-
-    def work() -> int:
-        if arguments.list:
-            for path in sorted(journal.runs_folder().glob("*.jsonl")):
-                first = next(journal.read_events(path), {})
-                desk.out.write(f"{path.stem}  {first.get('root', '')}\n")
-            return 0
-        path = journal.find_journal(arguments.name)
-        return run.apply_run(path, manner, desk, verify_cmd=arguments.verify_cmd)
-
-    return _guarded(work)
+    if arguments.list:
+        for path in sorted(journal.runs_folder().glob("*.jsonl")):
+            first = next(journal.read_events(path), {})
+            desk.out.write(f"{path.stem}  {first.get('root', '')}\n")
+        return 0
+    path = journal.find_journal(arguments.name)
+    return run.apply_run(path, manner, desk, verify_cmd=arguments.verify_cmd)
 
 
-def _guarded(work: Callable[[], int]) -> int:
-    """Turn what went wrong into one line and a status."""
-    try:
-        return work()
-    except NielloError as error:
-        print(f"niello: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        # The reader, a pager perhaps, has seen enough; nothing may be flushed to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 2
-    except KeyboardInterrupt:
-        return 130
-
-
-def _load_engine(model: str) -> Filler:
+def load_engine(model: str) -> Filler:
+    """Load a model of the store, or of a folder, by name."""
     from niello.engine.engine import Engine
     from niello.engine.store import Store
 

@@ -9,7 +9,6 @@ later lines are indented relative to the span), `prompts` (a file for every prom
 `debug` (log everything). Without `outputs` each canvas gets a number of its own.
 """
 
-import argparse
 import errno
 import json
 import logging
@@ -19,6 +18,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from niello import cli
 from niello.batch import command
 from niello.infill import files
 from niello.infill.canvas import Canvas, Draws, Fill, StopFlag
@@ -94,13 +94,8 @@ def main() -> int:
         filler: HashFiller | StubFiller = StubFiller(plan["outputs"], prompts, seconds)
     else:
         filler = HashFiller(seconds)
-    parser = argparse.ArgumentParser(prog="niello")
-    command.add_parser(parser.add_subparsers(required=True))
-    arguments = parser.parse_args(sys.argv[2:])
-    if arguments.run is command.run_refactor:
-        status = command.run_refactor(arguments, load=lambda _: filler)
-    else:
-        status = arguments.run(arguments)
+    command.load_engine = lambda model: filler
+    status = cli.main(sys.argv[2:])
     if "usage" in plan:
         import resource
 
