@@ -11,6 +11,8 @@ from .samples import END, MIDDLE, PREFIX, SUFFIX, Sample, encode
 
 def at_cursor(sample: Sample, prefix_tokens: int, suffix_tokens: int) -> Sample:
     """Cut again what a sample cut, by a document in which its middle is missing."""
+    if sample.middle.endswith("\n"):
+        return sample  # Whole lines are replaced, not written at a cursor.
     head = sample.prefix + sample.given
     parsed = parse(head + sample.suffix, sample.language)
     span = find_span(parsed, len(head))

@@ -8,7 +8,6 @@ special tokens off, prefix, suffix and given text each for itself.
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ PREFIX, MIDDLE, SUFFIX, END = 151659, 151660, 151661, 151643
 ENDS = {151643, 151645, 151662, 151663, 151664}
 PYTHON_SHARE = 0.3
 _MOST_BLOCK_LINES = 24
+_WHOLE_LINES_SHARE = 0.25  # of the samples: the middle ends with its line
 
 
 class Sample(NamedTuple):
@@ -30,6 +30,13 @@ class Sample(NamedTuple):
     given: str  # what stands on that line in front of the cursor
     middle: str
     suffix: str
+
+
+class Problem(NamedTuple):
+    """A sample whose middle is judged by a test, a program to run after the text."""
+
+    sample: Sample
+    test: str
 
 
 class Corpus:
@@ -80,38 +87,45 @@ def cut(text: str, rng: random.Random, language: str) -> Sample | None:
     first = rng.randrange(4, len(lines) - 2)
     if not lines[first].strip():
         return None
-    kind, column = rng.random(), 0
-    if kind < 0.25:  # the rest of a line
-        last = first + 1
-        start = len(lines[first]) - len(lines[first].lstrip())
-        column = rng.randrange(start, max(start + 1, len(lines[first].rstrip())))
-    elif kind < 0.35:  # a whole line
-        last = first + 1
+    kind, column, last = rng.random(), 0, first + 1
+    left = ""  # what stays of the last line
+    if kind < 0.2:  # the rest of a line
+        column = rng.randrange(_depth(lines[first]), len(lines[first].rstrip()))
+    elif kind < 0.35:  # the rest between brackets
+        found = _brackets(lines[first], rng)
+        if found is None:
+            return None
+        column, left = found[0], lines[first][found[1] :]
     elif kind < 0.55:  # a few lines of one block
-        last = min(first + rng.randint(2, 8), _block_end(lines, first, inside=False))
+        last = min(first + rng.randint(1, 8), _block_end(lines, first, inside=False))
     else:  # a body, or an opener with its body
         last = _block_end(lines, first, inside=True)
         if last <= first + 1 or last - first > _MOST_BLOCK_LINES:
             return None
         first += rng.random() < 0.5
+    while last > first + 1 and not lines[last - 1].strip():
+        last -= 1
     if column == 0 and rng.random() < 0.7:  # the cursor stands after the indentation
         column = _depth(lines[first])
     window = max(0, first - rng.choice((6, 12, 24, 48)))
     horizon = last + rng.choice((3, 6, 12, 24))
-    middle = lines[first][column:] + "".join(lines[first + 1 : last])
-    return Sample(
-        language,
-        prefix="".join(lines[window:first]),
-        given=lines[first][:column],
-        middle=middle.removesuffix("\n"),
-        suffix="\n" + "".join(lines[last:horizon]),
-    )
+    written = lines[first][column:] + "".join(lines[first + 1 : last])
+    written = written.removesuffix("\n")
+    middle = written.removesuffix(left.removesuffix("\n"))
+    if not middle.strip():
+        return None
+    suffix = (left or "\n") + "".join(lines[last:horizon])
+    if not left and rng.random() < _WHOLE_LINES_SHARE:
+        middle, suffix = middle + "\n", suffix.removeprefix("\n")
+    prefix, given = "".join(lines[window:first]), lines[first][:column]
+    return Sample(language, prefix, given, middle, suffix)
 
 
 def prompt_ids(tokenizer: Tokenizer, sample: Sample) -> list[int]:
     """Encode everything in front of the canvas, in the order the engine uses."""
     prefix, suffix = encode(tokenizer, sample.prefix), encode(tokenizer, sample.suffix)
-    given = encode(tokenizer, sample.given)
+    # The engine writes the last given token again, since the cursor may have cut it.
+    given = encode(tokenizer, sample.given)[:-1]
     return [PREFIX, *prefix, SUFFIX, *suffix, MIDDLE, *given]
 
 
@@ -128,18 +142,15 @@ def read_tokenizer(path: Path) -> Tokenizer:
     return tokenizer
 
 
-def read_infilling(path: Path, n: int, rng: random.Random) -> Iterator[Sample]:
-    """Yield ``n`` problems of a HumanEval-Infilling file; for measuring only."""
-    rows = path.read_text(encoding="utf-8").splitlines()
-    for row in rng.sample(rows, n):
-        problem = json.loads(row)
-        yield Sample(
-            path.stem,
-            prefix=problem["prompt"],
-            given="",
-            middle=problem["canonical_solution"],
-            suffix=problem["suffix"],
-        )
+def read_problems(path: Path, n: int, rng: random.Random) -> list[Problem]:
+    """Draw ``n`` problems of a HumanEval-Infilling file; for measuring only."""
+    problems = []
+    for line in rng.sample(path.read_text(encoding="utf-8").splitlines(), n):
+        row = json.loads(line)
+        parts = (row["prompt"], "", row["canonical_solution"], row["suffix"])
+        test = f"{row['test']}\ncheck({row['entry_point']})\n"
+        problems.append(Problem(Sample(path.stem, *parts), test))
+    return problems
 
 
 def _block_end(lines: list[str], first: int, inside: bool) -> int:
@@ -152,6 +163,21 @@ def _block_end(lines: list[str], first: int, inside: bool) -> int:
             return last + (inside and closing)
         last += 1
     return last
+
+
+def _brackets(line: str, rng: random.Random) -> tuple[int, int] | None:
+    """Return where a rest between brackets of a line starts and ends."""
+    pairs, opened = [], []
+    for place, character in enumerate(line):
+        if character in "([{":
+            opened.append(place)
+        elif character in ")]}" and opened:
+            pairs.append((opened.pop() + 1, place))
+    pairs = [(start, stop) for start, stop in pairs if line[start:stop].strip()]
+    if not pairs:
+        return None
+    start, stop = rng.choice(pairs)
+    return (start if rng.random() < 0.5 else rng.randrange(start, stop)), stop
 
 
 def _depth(line: str) -> int:

@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer
 
 from .network import Base, Cache, draw_greedy, read_context
-from .samples import ENDS, Corpus, Sample, prompt_ids, read_infilling
+from .samples import ENDS, Corpus, Sample, prompt_ids, read_problems
 
 
 class Text(NamedTuple):
@@ -50,7 +50,7 @@ def draw_measured(
     ]
     for kind in ("SingleLine", "MultiLine") if bench else ():
         path = Path(bench or "") / f"HumanEval-{kind}Infilling.jsonl"
-        samples += read_infilling(path, n, rng)
+        samples += [problem.sample for problem in read_problems(path, n, rng)]
     texts = []
     for start in range(0, len(samples), 16):
         texts += draw_texts(base, tokenizer, samples[start : start + 16], 64)

@@ -103,7 +103,10 @@ class Trainer:
     def _lesson(
         self, corpus: Corpus, rng: random.Random, language: str | None
     ) -> Lesson:
-        sample = at_cursor(corpus.draw(rng, language), 512, 256)
+        share = rng.uniform(0.25, 1.0)
+        prefix, suffix = self.options.prefix_tokens, self.options.suffix_tokens
+        sample = corpus.draw(rng, language)
+        sample = at_cursor(sample, int(share * prefix), int(share * suffix))
         return Lesson(*training_ids(self.tokenizer, sample))
 
     def _losses(self, lesson: Lesson) -> torch.Tensor:
@@ -140,8 +143,10 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_arguments(parser)
     parser.add_argument("--rank", type=int, default=16)
-    parser.add_argument("--rate", type=float, default=2e-4)
+    parser.add_argument("--rate", type=float, default=3e-4)
     parser.add_argument("--batch", type=int, default=4, help="texts a step")
+    parser.add_argument("--prefix-tokens", type=int, default=256)
+    parser.add_argument("--suffix-tokens", type=int, default=128)
     parser.add_argument("--n-measured", type=int, default=8, help="texts a language")
     return parser.parse_args()
 
