@@ -58,7 +58,7 @@ _NORMAL, _CONTROL, _USER_DEFINED = 1, 3, 4
 
 def convert(
     source: Path,
-    adapter: Path,
+    adapter: Path | None,
     folder: Path,
     digests: Digests,
     written: Callable[[int, int], None],
@@ -69,7 +69,7 @@ def convert(
     except (ValueError, KeyError, IndexError, OSError) as error:
         raise ModelError(f"{source} is no readable GGUF file: {error}") from None
     config = _config(reader, source)
-    tensors = _planned(reader, _load_deltas(adapter))
+    tensors = _planned(reader, _load_deltas(adapter) if adapter else {})
     total = sum(tensor.n_bytes for tensor in tensors)
     sums = {
         "model.safetensors": write_tensors(

@@ -139,7 +139,6 @@ def prefill(model: Transformer, filling: Filling, stop: StopFlag) -> None:
             return
         model.forward([_text_rows(part, start, filling.cache)])
         filling.cache.keep(part)
-        filling.forwards += 1
         filling.n_fed += len(part)
 
 

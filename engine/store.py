@@ -192,7 +192,7 @@ class Store:
         try:
             convert(
                 self._source(known),
-                self._adapters / known.adapter,
+                self._adapters / known.adapter if known.adapter else None,
                 scratch,
                 self._wanted_from(known),
                 lambda done, total: progress("Converting", done, total),
@@ -222,8 +222,8 @@ class Store:
         return self.root / "sources" / known.file
 
     def _wanted_from(self, known: KnownModel) -> Digests:
-        adapter = file_digest(self._adapters / known.adapter)
-        return Digests(known.digest, adapter, FORMAT)
+        path = self._adapters / known.adapter if known.adapter else None
+        return Digests(known.digest, file_digest(path) if path else "", FORMAT)
 
     def _missing(self, name: str) -> ModelError:
         if name in self._known or _HUB_ID.fullmatch(name):

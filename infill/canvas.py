@@ -42,7 +42,7 @@ class Fill(NamedTuple):
 
     text: str
     confidence: float  # mean log-probability of the text's tokens, nats
-    forwards: int  # passes of the model, the context's own included
+    forwards: int  # passes that wrote; those of the context are not counted
     reason: Reason
     n_tokens: int = 0  # tokens written
     n_fed: int = 0  # tokens computed, the context's own included

@@ -1,1 +1,1 @@
-"""Fills the code between a fixed prefix and a fixed suffix with a block-diffusion engine."""
+"""Fills code between a fixed prefix and suffix with a block-diffusion engine."""
