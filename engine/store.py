@@ -253,10 +253,18 @@ class Store:
 
     def _traces(self, name: str, folder: Path) -> Sequence[Path]:
         paths = [folder, part_of(folder)]
-        if known := self._known.get(name):
+        known = self._known.get(name)
+        if known and not self._is_needed_by_another(known):
             source = self._source(known)
             paths += [source, part_of(source), wheel_folder(part_of(source))]
         return [path for path in paths if path.exists()]
+
+    def _is_needed_by_another(self, known: KnownModel) -> bool:
+        return any(
+            other.file == known.file and self._folder(other.name).is_dir()
+            for other in self._known.values()
+            if other.name != known.name
+        )
 
     def _info(self, name: str) -> ModelInfo:
         folder = self._folder(name)
@@ -276,7 +284,10 @@ class Store:
         )
 
     def _alone(self, name: str, say: Say) -> AbstractContextManager[None]:
+        # Models made from one file wait for each other: they share its part.
+        known = self._known.get(name)
+        key = known.file if known else name.replace("/", "--")
         return alone(
-            self.root / "locks" / f"{name.replace('/', '--')}.lock",
+            self.root / "locks" / f"{key}.lock",
             lambda: say(f"another process is fetching the model {name}; waiting"),
         )

@@ -34,7 +34,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "home")
+    return Store(tmp_path / "home", {})
 
 
 def local_checkpoint(folder: Path) -> Path:
@@ -58,7 +58,7 @@ def test_only_the_files_that_are_read_are_fetched(store: Store) -> None:
 
 def test_a_checkpoint_is_listed_by_its_name_on_the_hub(store: Store) -> None:
     store.pull("owner/name")
-    assert [(info.name, info.state, info.title) for info in store.list()][1:] == [
+    assert [(info.name, info.state, info.title) for info in store.list()] == [
         ("owner/name", "ready", "dream checkpoint")
     ]
 
@@ -110,7 +110,7 @@ def test_too_little_space_for_a_local_folder_names_both_numbers(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     with pytest.raises(ModelError, match=f"{needed} bytes are needed.* 100 are free"):
         store.pull("owner/name", source=source)
-    assert store.list()[1:] == []
+    assert not store.list()
 
 
 def test_a_folder_is_used_where_it_lies(store: Store, tmp_path: Path) -> None:

@@ -95,6 +95,22 @@ def test_remove_takes_everything_a_pull_has_left(store: Store, hub: Hub) -> None
     assert not list((store.root / "sources").iterdir())
 
 
+def test_two_models_of_one_file_share_it_until_the_last_is_removed(
+    store: Store, tiny: TinyModel, hub: Hub
+) -> None:
+    plain = tiny.known._replace(name="plain", adapter=None)
+    both = Store(store.root, {"tiny": tiny.known, "plain": plain}, tiny.adapters)
+    both.pull("tiny")
+    assert [info.state for info in both.list()] == ["ready", "absent"]
+    both.pull("plain")
+    assert len(hub.asked) == 1
+    both.remove("plain")
+    assert both.list()[0].state == "ready"
+    assert list((store.root / "sources").iterdir())
+    both.remove("tiny")
+    assert not list((store.root / "sources").iterdir())
+
+
 def test_remove_never_touches_a_folder_of_the_user(
     store: Store, tmp_path: Path
 ) -> None:
