@@ -78,6 +78,7 @@ def _few(node: tree_sitter.Node) -> list[tree_sitter.Node]:
 def _nearby(parsed: Parsed, start: int, end: int) -> list[Frame]:
     language = parsed.language
     head, tail = _window(parsed.text, start, end)
+    far = tail.count("\n") >= _MOST_LINES  # What is not seen is taken to be there.
     extra = [token.text for token in unopened(tail, language)]
     frames = []
     for bracket, given in _matched(unclosed(head, language), extra):
@@ -85,7 +86,7 @@ def _nearby(parsed: Parsed, start: int, end: int) -> list[Frame]:
         literal = before.endswith(("=", "(", ",", ":", "[", "return", "&", "?"))
         indented = language is None or language.layout == "indent"
         flows = bracket.closer != "}" or literal or indented
-        frames.append(Frame(bracket.closer, given, flows))
+        frames.append(Frame(bracket.closer, given or far, flows))
     return frames
 
 

@@ -57,23 +57,27 @@ class Judge:
         without = replace(parsed, span.start, span.end, "")
         self.allowed = min(len(without.broken), len(parsed.broken))
 
-    def judge(self, written: str) -> Judged | None:
-        """Return the text that may stand, None if nothing of it is left."""
+    def judge(self, written: str, cut: bool = False) -> Judged | None:
+        """Return the text that may stand, None if nothing of it is left.
+
+        ``cut`` says that the stop rule has ended the text, not the model.
+        """
         verdict: list[str] = []
         for name, rule in (
             ("control", self._cut_control),
             ("prefix", self._drop_prefix_echo),
             ("end", self._cut_at_end),
             ("suffix", self._drop_suffix_echo),
-            ("repeats", rules.drop_repeats),
+            ("repeats", self._drop_repeats),
             ("indentation", self._set_indentation),
             ("brackets", self._balance),
-            ("blank", self._trim),
         ):
             kept = rule(written)
-            if kept != written and name != "blank":
+            if kept != written:
                 verdict.append(name)
             written = kept
+        cut = cut or "end" in verdict or "brackets" in verdict
+        written = rules.trim_end(written, self.suffix, cut)
         if is_blank(written):
             return None
         return self._parse(written, tuple(verdict))
@@ -166,23 +170,29 @@ class Judge:
     def _drop_suffix_echo(self, written: str) -> str:
         return rules.drop_suffix_echo(written, self.suffix)
 
+    def _drop_repeats(self, written: str) -> str:
+        return rules.drop_repeats(written, self.given, self.place.rest)
+
     def _balance(self, written: str) -> str:
         if self.span.kind in ("string", "comment"):
             return written
         end = closed_too_much(self.place, self.given + written)
         return written if end is None else written[: max(0, end - self.n_given)]
 
-    def _trim(self, written: str) -> str:
-        return rules.trim_end(written, self.suffix)
-
     def _set_indentation(self, written: str) -> str:
-        written = rules.set_indent_style(written, step(self.parsed), self.near)
+        written = rules.set_indent_style(
+            written, step(self.parsed), f"{self.near}\n{self.given}|"
+        )
         language = self.parsed.language
         if language is None or language.layout == "flow" or not self._is_on_own_line():
             return written
         first = written.lstrip()
         if first.startswith(("#", ")", "]", "}", *language.continues)):
             return written
+        if language.layout == "brace" and not self._is_in_definition():
+            return (
+                written  # In a namespace or a module the margin is a matter of taste.
+            )
         above, below, expected = self._neighbours()
         closes = below.lstrip().startswith((")", "]", "}", *language.continues))
         if language.layout == "indent" and below:
@@ -192,6 +202,10 @@ class Judge:
         else:
             low = width(above) if closes else min(width(above), width(below))
         return rules.set_first_line(written, self.given, expected, low, 10_000)
+
+    def _is_in_definition(self) -> bool:
+        inside = enclosing(self.parsed, self.span.end, ("function", "class"))
+        return inside is not None and inside.name == "function"
 
     def _is_on_own_line(self) -> bool:
         rest = self.suffix.split("\n", 1)[0]

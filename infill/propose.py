@@ -80,7 +80,7 @@ def propose_in(
     (fills,) = filler.fill([canvas], options.draws, stop)
     candidates: dict[str, Candidate] = {}
     for fill in {fill.text: fill for fill in reversed(fills)}.values():
-        judged = judge.judge(fill.text)
+        judged = judge.judge(fill.text, fill.reason == "span")
         if judged is not None and not judged.fits:
             judged, fill = _refill(judge, judged, fill, canvas, filler, options, stop)
         if judged is None or not judged.fits or judged.text in candidates:
@@ -135,7 +135,7 @@ def _refill(
         return None, fill
     (again,) = fills
     written = head[judge.n_given :] + again.text
-    repaired = judge.judge(written + tail)
+    repaired = judge.judge(written + tail, again.reason == "span")
     if repaired is None or not repaired.fits:
         return None, fill
     verdict = (*judged.verdict, "refilled", *repaired.verdict)

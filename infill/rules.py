@@ -47,7 +47,13 @@ def drop_suffix_echo(written: str, suffix: str) -> str:
     rest = suffix.split("\n", 1)[0].rstrip()
     for match in re.finditer(rf"\n|(?={re.escape(rest)})" if rest else r"\n", written):
         kept, tail = written[: match.start()], written[match.start() :]
-        if not is_blank(kept) and _echoes(tail, rest, suffix):
+        if is_blank(kept):
+            continue
+        if tail.startswith("\n"):
+            found = _echoes_lines(kept, tail, suffix[len(rest) :].lstrip(" \t"))
+        else:
+            found = _echoes_rest(tail[len(rest) :], rest, suffix)
+        if found:
             return kept
     inner, body = _before_closer(rest), written.rstrip()
     if inner != rest and body.endswith(inner):
@@ -56,22 +62,31 @@ def drop_suffix_echo(written: str, suffix: str) -> str:
     return written
 
 
-def _echoes(tail: str, rest: str, suffix: str) -> bool:
-    """Tell whether a tail says what follows, and enough of it to be no chance."""
-    if tail.startswith("\n"):
-        written, following = _lines(tail), _lines(suffix[len(rest) :].lstrip(" \t"))
-        enough = _weight("".join(written)) >= _ALNUM
-        return (
-            enough
-            and _copies(written, following)
-            and (len(written) > 1 or written == following[:1])
-        )
-    after = tail[len(rest) :]
+def _echoes_lines(kept: str, tail: str, below: str) -> bool:
+    """Tell whether lines written are those below, and enough of them to be no chance."""
+    written, following = _lines(tail), _lines(below)
+    if not _copies(written, following):
+        return False
+    weight = _weight("".join(written))
+    if written[0] == following[0] and len(written) == 1 and weight < _ALNUM:
+        # Brackets alone say little, but what is closed already needs no more of them.
+        return len(written[0].strip()) >= 3 and _opened(kept) <= 0
+    if len(written) == 1 and written[0] != following[0].rstrip(" ;,)]}"):
+        return weight >= 2 * _ALNUM and 2 * len(written[0]) > len(following[0])
+    return weight >= _ALNUM
+
+
+def _echoes_rest(after: str, rest: str, suffix: str) -> bool:
+    """Tell whether a copy of the line's rest goes on, if at all, as the suffix does."""
     if is_blank(after):
         return "\n" in after or _weight(rest) >= _ALNUM or len(rest) >= 4
     written = _lines(after)
     enough = _weight(rest + "".join(written)) >= _ALNUM
     return enough and after.startswith("\n") and _copies(written, _lines(suffix)[1:])
+
+
+def _opened(text: str) -> int:
+    return sum((sign in "([{") - (sign in ")]}") for sign in text)
 
 
 def _before_closer(rest: str) -> str:
@@ -97,30 +112,46 @@ def _copies(written: list[str], following: list[str]) -> bool:
     return whole == following[:n_whole] and following[n_whole].startswith(last)
 
 
-def drop_repeats(written: str) -> str:
-    """Keep the first of the same lines written again and again at the end of a text."""
-    lines = written.split("\n")
+def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
+    """Keep the first of the same lines written again and again at the end of a text.
+
+    ``rest`` is what follows on the last line; where there is any, the lines are parts of
+    one statement, and there is hardly a reason to say a part twice.
+    """
+    least = 3 if rest.strip() else 5
+    lines = (given + written).split("\n")
+    bodies = [line.strip() for line in lines]
     n_lines = len(lines)
     for period in range(1, n_lines // 2 + 1):
         start = n_lines - period
-        while (
-            start > 0 and lines[start - 1].strip() == lines[start - 1 + period].strip()
-        ):
+        while start > 0 and bodies[start - 1] == bodies[start - 1 + period]:
             start -= 1
-        block = lines[start : start + period]
+        block = "".join(bodies[start : start + period])
         repeated = n_lines - start - period
-        if repeated >= period and _weight("".join(block)) >= _ALNUM:
-            return "\n".join(lines[: start + period])
+        if repeated >= period and len(block) >= least and _weight(block) > least - 4:
+            return "\n".join(lines[: start + period])[len(given) :]
+    # The last time may have been cut short, as by a bracket that was there already.
+    if n_lines > 1 and _weight(bodies[-1]) >= 2 * _ALNUM:
+        whole, last = bodies[-2:]
+        if whole.startswith(last) and 2 * len(last) > len(whole):
+            return "\n".join(lines[:-1])[len(given) :]
     return written
 
 
-def trim_end(written: str, suffix: str) -> str:
-    """Drop white space at the end that the suffix has already or that pads."""
-    if suffix and not suffix.startswith("\n"):
-        return written if not _is_padded(written) else written.rstrip() + "\n"
+def trim_end(written: str, suffix: str, cut: bool = False) -> str:
+    """Drop white space at the end that the suffix has already or that pads.
+
+    ``cut`` says that the text went on and was cut, so its last white space led to what
+    was cut off and not to the suffix.
+    """
     kept = written.rstrip()
     tail = written[len(kept) :]
     breaks = tail.count("\n")
+    if suffix and not suffix.startswith("\n"):
+        joins = suffix.lstrip(" \t")[:1].isalnum()
+        if cut and not joins and not (breaks and written.startswith("\n")):
+            return kept if breaks or suffix[0].isspace() else written
+        return kept + "\n" if breaks > 2 else written
     if breaks:
         kept += tail[: tail.index("\n")]  # White space that the line was ended with.
     if not suffix:
@@ -128,10 +159,6 @@ def trim_end(written: str, suffix: str) -> str:
     # The suffix has the line's own end; one blank line more may be meant, many are not.
     blank_follows = bool(re.match(r"\n[ \t]*\n", suffix))
     return kept + ("\n" if breaks == 2 and not blank_follows else "")
-
-
-def _is_padded(written: str) -> bool:
-    return len(re.findall(r"\n", written[len(written.rstrip()) :])) > 2
 
 
 def set_first_line(written: str, given: str, expected: str, low: int, high: int) -> str:
@@ -170,8 +197,12 @@ def set_indent_style(written: str, step: str, document: str) -> str:
     foreign = " " if tabs else "\t"
     if not indented or any(not lead(line).startswith(foreign) for line in indented):
         return written
-    if re.search(rf"^{foreign}{{{2 if tabs else 1}}}", document, re.MULTILINE):
+    own_style = r"^\t" if tabs else r"^ {2,}[^ *]"
+    other_style = r"^ {2,}[^ *]" if tabs else r"^\t"
+    if re.search(other_style, document, re.MULTILINE):
         return written  # The file has both.
+    if not re.search(own_style, document, re.MULTILINE):
+        return written  # The file has neither.
     own = _step_of([width(line) for line in indented]) if tabs else 8
     return "\n".join([head, *(_restyle(line, own, step) for line in lines)])
 

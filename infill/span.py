@@ -121,4 +121,5 @@ def step(parsed: Parsed) -> str:
 
 def opens(line: str) -> bool:
     """Tell whether a block starts at the end of a line."""
-    return line.rstrip().endswith(_OPENERS)
+    is_note = line.lstrip().startswith(("#", "//", "/*", "*", "--"))
+    return not is_note and line.rstrip().endswith(_OPENERS)

@@ -260,6 +260,12 @@ def _header(parsed: Parsed, cursor: int) -> int | None:
 
 
 def _code_start(parsed: Parsed, span: Span) -> int:
+    """Return where code starts in the span's text, if its line starts in a string."""
+    inside = enclosing(parsed, span.end, ("string", "code"))
+    if inside is not None and inside.name == "code":
+        # The code that a string holds, after its "${" or "{".
+        opener = parsed.text.find("{", inside.start, span.end) + 1
+        return max(0, opener - span.start)
     for node in parsed.captures("spans", span.start, span.start):
         if node.name in ("string", "comment") and node.start < span.start < node.end:
             return max(0, min(node.end, span.end) - span.start)
