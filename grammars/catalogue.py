@@ -39,7 +39,8 @@ class Language(NamedTuple):
     block_comment: tuple[str, ...] = ()  # opener, closer
     strings: tuple[Quote, ...] = ()
     regex: bool = False
-    heredoc: str = ""  # a regular expression whose group "end" is the closing word
+    brackets: str = "([{"  # which brackets mean something; "<" stands for tags
+    heredoc: str = ""  # a regular expression; its group "end" is the closing word
     layout: Layout = "flow"
     indent: str = "    "
     continues: tuple[str, ...] = ()
@@ -152,6 +153,7 @@ def _language(name: str, rows: dict[str, _Row]) -> Language:
         block_comment=_texts(row, "block_comment"),
         strings=tuple(Quote(*quote) for quote in _lists(row, "strings")),
         regex=bool(row.get("regex", False)),
+        brackets=str(row.get("brackets", "([{")),
         heredoc=_text(row, "heredoc"),
         layout=layout,  # type: ignore[arg-type]  # held by the test above
         indent=_text(row, "indent") or "    ",

@@ -187,7 +187,7 @@ class Judge:
         if language is None or language.layout == "flow" or not self._is_on_own_line():
             return written
         first = written.lstrip()
-        if first.startswith(("#", ")", "]", "}", *language.continues)):
+        if first.startswith(("#", "- ", ")", "]", "}", *language.continues)):
             return written
         if language.layout == "brace" and not self._is_in_definition():
             return (

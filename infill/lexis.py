@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from niello.grammars.catalogue import Language, Quote
 
-PAIRS = {"(": ")", "[": "]", "{": "}"}
+PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _CLOSERS = frozenset(PAIRS.values())
+_NO_CONTENT = "area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr"
 
 
 class Token(NamedTuple):
@@ -37,7 +38,10 @@ def tokens(text: str, language: Language | None, start: int = 0) -> Iterator[Tok
     position = start
     while match := pattern.search(text, position):
         kind, position = _measure(text, match, language)
-        yield Token(kind, match.start(), position, text[match.start() : position])
+        body = text[match.start() : position]
+        if body.startswith("<") and kind in ("open", "close"):
+            body = "<" if kind == "open" else ">"  # All tags are one kind of bracket.
+        yield Token(kind, match.start(), position, body)
 
 
 def _measure(
@@ -151,7 +155,17 @@ def _heredoc(text: str, match: re.Match[str]) -> tuple[str, int]:
 @lru_cache
 def _pattern(language: Language | None) -> re.Pattern[str]:
     parts = [] if language is None else list(_facts(language))
-    parts.append(r"(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<newline>\n)")
+    known = "([{" if language is None else language.brackets
+    if "<" in known:
+        parts.append(
+            rf"(?P<close></[a-zA-Z])|(?P<open><(?!(?:{_NO_CONTENT})\b)[a-zA-Z][^>]*(?<!/)>)"
+        )
+    elif known:
+        closers = "".join(PAIRS[sign] for sign in known)
+        parts.append(
+            f"(?P<open>[{re.escape(known)}])|(?P<close>[{re.escape(closers)}])"
+        )
+    parts.append(r"(?P<newline>\n)")
     return re.compile("|".join(parts), re.DOTALL)
 
 
