@@ -5,6 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
+from tokenizers import Tokenizer, decoders
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
 
 from niello.engine.families.decoder import Decoder, Rows
@@ -63,3 +67,70 @@ def set_config(folder: Path, **facts: object) -> None:
     path = folder / "config.json"
     config = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps({**config, **facts}), "utf-8")
+
+
+def write_tokenizer(folder: Path, special: dict[str, int], n_plain: int) -> None:
+    """Write a byte-level tokenizer of the first ``n_plain`` printable characters."""
+    alphabet = sorted(ByteLevel.alphabet())
+    # The characters of code first: letters, digits, signs, line feed and blank.
+    common = [*(chr(n) for n in range(33, 127)), "Ċ", "Ġ"]
+    characters = [*common, *(c for c in alphabet if c not in common)][:n_plain]
+    vocabulary = {character: n for n, character in enumerate(characters)}
+    tokenizer = Tokenizer(BPE(vocab=vocabulary, merges=[]))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    content = json.loads(tokenizer.to_str())
+    content["added_tokens"] = [
+        {
+            "id": n,
+            "content": text,
+            "single_word": False,
+            "lstrip": False,
+            "rstrip": False,
+            "normalized": False,
+            "special": True,
+        }
+        for text, n in special.items()
+    ]
+    (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
+
+
+N_PLAIN = 96
+SPECIAL = {
+    "<|endoftext|>": 96,
+    "<|mask|>": 97,
+    "<|expand|>": 98,
+    "<|fim_prefix|>": 99,
+    "<|fim_suffix|>": 100,
+    "<|fim_middle|>": 101,
+    "<|im_start|>": 102,
+    "<|beginoftext|>": 103,
+}
+
+
+def write_family(
+    folder: Path,
+    model_type: str,
+    seed: int = 0,
+    base: type = transformers.Qwen2Config,
+    **facts: object,
+) -> Path:
+    """Write a tiny checkpoint of a family that has Qwen2's or Qwen3's tensor names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shape = {**TINY, "vocab_size": N_PLAIN + len(SPECIAL)}
+    if base is transformers.Qwen2Config:
+        shape.pop("head_dim")
+    shape["max_position_embeddings"] = 4096
+    model = transformers.AutoModelForCausalLM.from_config(base(**shape))
+    scramble(model, seed).save_pretrained(folder)
+    set_config(
+        folder,
+        model_type=model_type,
+        architectures=[],
+        mask_token_id=97,
+        eos_token_id=96,
+        bos_token_id=103,
+        **facts,
+    )
+    write_tokenizer(folder, SPECIAL, N_PLAIN)
+    return folder

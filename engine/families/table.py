@@ -42,6 +42,8 @@ class Family(NamedTuple):
     architectures: tuple[str, ...] = ()
     hint: str = ""  # part of the checkpoint's name, where its config is another's
     shift: bool = False  # the row before a place predicts it
+    linear: bool = False  # with steps, masks go as the noise level falls linearly
+    sampled: bool = False  # draws from the softmax, where others use Gumbel noise
     mask_id: int | None = None
     mask_token: str = ""
     block: int = 0
@@ -81,6 +83,7 @@ FAMILIES: tuple[Family, ...] = (
         mask_id=156895,
         block=32,
         length="blocks",
+        sampled=True,
     ),
     Family(
         "llada2.1",
@@ -92,6 +95,7 @@ FAMILIES: tuple[Family, ...] = (
         block=32,
         commit="edit",
         length="blocks",
+        sampled=True,
     ),
     Family(
         "llada2.2",
@@ -116,6 +120,7 @@ FAMILIES: tuple[Family, ...] = (
         length="expand",
         begins=True,
         ends=True,
+        sampled=True,
     ),
     Family(
         "dream",
@@ -125,6 +130,8 @@ FAMILIES: tuple[Family, ...] = (
         mask_id=151666,
         length="search",
         begins=True,
+        linear=True,
+        sampled=True,
     ),
     Family(
         "open-dcoder",
@@ -134,6 +141,8 @@ FAMILIES: tuple[Family, ...] = (
         shift=True,
         mask_token="[MASK]",
         length="search",
+        linear=True,
+        sampled=True,
     ),
     Family(
         "bd3lm-a2d",
@@ -161,6 +170,7 @@ FAMILIES: tuple[Family, ...] = (
         threshold=0.85,
         length="blocks",
         fim=PREFIX_FIRST,
+        sampled=True,
     ),
     Family(
         "fast-dllm-v2",

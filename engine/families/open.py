@@ -1,0 +1,35 @@
+"""The one door: from a checkpoint's folder to a `Filler`."""
+
+from pathlib import Path
+
+from niello.engine.load import load_config
+from niello.infill.canvas import Filler
+from niello.infill.errors import ModelError
+
+from .bidirectional import Bidirectional
+from .blocks import Blocks
+from .decoding import Decoding
+from .load import Place, load_decoder
+from .place import choose_place
+from .run import Watch
+from .table import find_family
+from .tokens import FamilyTokens
+
+
+def open_family(
+    folder: Path,
+    decoding: Decoding | None = None,
+    place: Place | None = None,
+    watch: Watch | None = None,
+) -> Filler:
+    """Read a published checkpoint and return what fills canvases with it."""
+    family = find_family(load_config(folder), folder.name)
+    if family.unknown:
+        raise ModelError(
+            f"{folder.name} is of the family {family.name}; {family.unknown} cannot "
+            "be found in public, and Niello does not guess"
+        )
+    tokens = FamilyTokens(folder, family)
+    model = load_decoder(folder, family.names, place or choose_place())
+    filler = Bidirectional if family.way == "bidirectional" else Blocks
+    return filler(model, tokens, family, decoding or Decoding(), watch)
