@@ -9,34 +9,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import save_file
-from tiny_families import load, logits_of
-from torch import Tensor
+from tiny_families import GOLDEN, load, logits_of, write_checkpoint
 
 from niello.engine.families.decoder import block_causal
 from niello.engine.families.table import find_family
-
-GOLDEN = Path(__file__).parent / "golden"
-
-
-def formula(shape: list[int], index: int, name: str) -> Tensor:
-    """Values that look random and need no generator."""
-    i = torch.arange(torch.Size(shape).numel(), dtype=torch.float64)
-    values = torch.sin(0.37 * i * i + 1.3 * i + index).reshape(shape).float()
-    if len(shape) > 1:
-        return values * 0.3
-    return values * 0.1 if "bias" in name else 1 + 0.2 * values
-
-
-def write_checkpoint(golden: dict[str, object], folder: Path) -> None:
-    shapes = golden["tensors"]
-    assert isinstance(shapes, dict)
-    tensors = {
-        name: formula(shapes[name], index, name)
-        for index, name in enumerate(sorted(shapes))
-    }
-    save_file(tensors, folder / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps(golden["config"]), "utf-8")
 
 
 @pytest.mark.parametrize("name", ["llada", "llada-moe", "llada2", "dream", "sdar"])
