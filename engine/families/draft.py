@@ -17,6 +17,7 @@ from .tokens import FamilyTokens
 logger = logging.getLogger(__name__)
 
 _LOOP = 4  # tokens of a run whose return makes a loop
+_VARIED = 0.7  # temperature of further candidates when the first is greedy
 _REPEATED = 0.5  # share of repeated runs from which a fill is taken for a loop
 
 
@@ -152,13 +153,13 @@ def fill_all(
     draws: Draws,
     stop: StopFlag,
 ) -> list[list[Fill]]:
-    """Fill each canvas as often as asked; at temperature 0 all draws are the same."""
-    n_drawn = draws.n if draws.temperature else min(1, draws.n)
+    """Fill each canvas as often as asked, all of them in the same passes."""
+    varied = draws.temperature or _VARIED
+    temperatures = [draws.temperature, *[varied] * (draws.n - 1)][: draws.n]
     jobs = [
-        job(canvas, sampling(draws.temperature, draws.seed + number, model.device))
+        job(canvas, sampling(temperature, draws.seed + number, model.device))
         for canvas in canvases
-        for number in range(n_drawn)
+        for number, temperature in enumerate(temperatures)
     ]
     fills = iter(run(model, jobs, stop))
-    drawn = [[next(fills) for _ in range(n_drawn)] for _ in canvases]
-    return [(one * draws.n)[: draws.n] if n_drawn else [] for one in drawn]
+    return [[next(fills) for _ in temperatures] for _ in canvases]
