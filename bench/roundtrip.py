@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from niello.grammars.catalogue import language_of
+from niello.grammars.catalogue import find_language, language_of
 from niello.infill.canvas import Canvas, Draws, Fill, StopFlag
+from niello.infill.lexis import PAIRS
 from niello.infill.parse import Node, Parsed, parse
 from niello.infill.propose import Candidate, Options, propose
 from niello.infill.snapshot import Snapshot
@@ -168,7 +169,7 @@ def _added(rule: str, before: str, deleted: str, after: str, trip: Trip) -> str 
     if rule == "bracket":
         # On a line of its own where the text may end in a comment.
         gap = "\n" if re.search(r"(//|#|--|/\*)[^\n]*\Z", deleted) else ""
-        return gap + random.Random(trip.start).choice(")]}")
+        return gap + random.Random(trip.start).choice(_closers(trip.language))
     if rule == "repeat":
         return "\n" + (before + deleted).rpartition("\n")[2]
     lines = [line for line in below.split("\n") if line.strip()][:3]
@@ -178,6 +179,13 @@ def _added(rule: str, before: str, deleted: str, after: str, trip: Trip) -> str 
         return "\n" + "\n".join(lines)
     n_lines = 1 + below[: below.index(lines[-1])].count("\n")
     return rest + "\n" + "\n".join(below.split("\n")[:n_lines])
+
+
+def _closers(name: str) -> list[str]:
+    """Return the brackets of which one too many is wrong in a language."""
+    language = find_language(name)
+    known = language.brackets if language else "([{"
+    return ["</div>"] if known == "<" else [PAIRS[sign] for sign in known or "([{"]
 
 
 def ask(

@@ -24,7 +24,8 @@ class Quote(NamedTuple):
 
     opener: str
     closer: str
-    style: str = ""  # "", "lines", "raw", "char" or "template"
+    style: str = ""  # "", "lines", "raw" or "char"
+    code: str = ""  # what opens code inside, "${ $("
 
 
 class Language(NamedTuple):
@@ -40,7 +41,7 @@ class Language(NamedTuple):
     strings: tuple[Quote, ...] = ()
     regex: bool = False
     brackets: str = "([{"  # which brackets mean something; "<" stands for tags
-    heredoc: str = ""  # a regular expression; its group "end" is the closing word
+    heredoc: str = ""  # a regular expression; its group "word" is the closing word
     layout: Layout = "flow"
     indent: str = "    "
     continues: tuple[str, ...] = ()

@@ -1,7 +1,8 @@
 """Whether a text may stand in a span: the rules in their order, then the parser.
 
-The parser has the last word: the document with the text in the span has no more ERROR or
-MISSING nodes than it had with the span left out, and than it had before.
+The parser has the last word: with the text in the span the document has no more ERROR or
+MISSING nodes than it had before, and none near the text that was not there without the
+whole span.
 """
 
 from itertools import islice
@@ -54,8 +55,10 @@ class Judge:
         self.place = find_place(parsed, span, n_given)
         self.line_break = line_break(text, span.start)
         self.above = list(islice(lines_before(text, span.start), 8))[::-1]
-        without = replace(parsed, span.start, span.end, "")
+        first = parsed.to_offset(parsed.ranges[0][0]) if parsed.ranges else 0
+        without = replace(parsed, max(span.start, first), span.end, "")
         self.allowed = min(len(without.broken), len(parsed.broken))
+        self.most = len(replace(parsed, span.start + n_given, span.end, "").broken)
 
     def judge(self, written: str, cut: bool = False) -> Judged | None:
         """Return the text that may stand, None if nothing of it is left.
@@ -63,20 +66,21 @@ class Judge:
         ``cut`` says that the stop rule has ended the text, not the model.
         """
         verdict: list[str] = []
-        for name, rule in (
-            ("control", self._cut_control),
-            ("prefix", self._drop_prefix_echo),
-            ("end", self._cut_at_end),
-            ("suffix", self._drop_suffix_echo),
-            ("repeats", self._drop_repeats),
-            ("indentation", self._set_indentation),
-            ("brackets", self._balance),
-        ):
-            kept = rule(written)
+
+        def apply(name: str, kept: str) -> str:
             if kept != written:
                 verdict.append(name)
-            written = kept
-        cut = cut or "end" in verdict or "brackets" in verdict
+            return kept
+
+        written = apply("control", self._cut_control(written))
+        written = apply("prefix", self._drop_prefix_echo(written))
+        written = apply("end", self._cut_at_end(written))
+        cut = cut or "end" in verdict
+        written = apply("suffix", rules.drop_suffix_echo(written, self.suffix, cut))
+        written = apply("repeats", self._drop_repeats(written))
+        written = apply("indentation", self._set_indentation(written))
+        written = apply("brackets", self._balance(written))
+        cut = cut or "brackets" in verdict
         written = rules.trim_end(written, self.suffix, cut)
         if is_blank(written):
             return None
@@ -94,11 +98,15 @@ class Judge:
         """Tell whether the document parses no worse with this text in the span."""
         if self.parsed.tree is None:
             return True
-        whole = self._whole(written)
-        filled = replace(self.parsed, self.span.start, self.span.end, whole)
-        if filled.tree is None or len(filled.broken) > self.allowed:
+        filled = self._fill(written)
+        end = self.span.start + len(self._whole(written))
+        if filled.tree is None or len(filled.broken) > self.most:
             return False
-        return not self._swallows(filled, self.span.start + len(whole))
+        if len(filled.broken) > self.allowed and any(
+            node.start <= end and node.end >= self.span.start for node in filled.broken
+        ):
+            return False
+        return not self._swallows(filled, end)
 
     def _swallows(self, filled: Parsed, end: int) -> bool:
         """Tell whether a string or comment of the text runs on over what follows."""
@@ -146,13 +154,18 @@ class Judge:
     def _broken(self, written: str) -> tuple[int, int]:
         """Return the part of the whole text that the parser could not read."""
         whole = self._whole(written)
-        filled = replace(self.parsed, self.span.start, self.span.end, whole)
+        filled = self._fill(written)
         for node in filled.broken:
             start = max(node.start - self.span.start, self.n_given)
             end = min(node.end - self.span.start, len(whole))
             if start < len(whole) and end >= start:
                 return start, max(end, start)
         return len(whole), len(whole)
+
+    def _fill(self, written: str) -> Parsed:
+        text = rules.set_line_ends(written, self.line_break)
+        start = self.span.start + self.n_given
+        return replace(self.parsed, start, self.span.end, text)
 
     def _whole(self, written: str) -> str:
         return self.given + rules.set_line_ends(written, self.line_break)
@@ -167,15 +180,16 @@ class Judge:
     def _drop_prefix_echo(self, written: str) -> str:
         return rules.drop_prefix_echo(written, self.given, self.above)
 
-    def _drop_suffix_echo(self, written: str) -> str:
-        return rules.drop_suffix_echo(written, self.suffix)
-
     def _drop_repeats(self, written: str) -> str:
         return rules.drop_repeats(written, self.given, self.place.rest)
 
     def _balance(self, written: str) -> str:
         if self.span.kind in ("string", "comment"):
             return written
+        language = self.parsed.language
+        if language is not None and len(language.brackets) < 3:
+            before = (self.near[: -len(self.suffix) or None] + self.given)[-2000:]
+            return rules.drop_stray_closer(written, before.rpartition("\n\n")[2])
         end = closed_too_much(self.place, self.given + written)
         return written if end is None else written[: max(0, end - self.n_given)]
 

@@ -51,14 +51,12 @@ def _measure(
     kind = match.lastgroup or ""
     if kind == "quote" and language is not None:
         quote = next(q for q in language.strings if q.opener == match[0])
-        if quote.style == "template":
-            end = _template_end(text, match.end(), language, quote)
-            return ("string", end) if end else ("cut", len(text))
-        end = _string_end(text, match.end(), quote)
-        closed = text.startswith(quote.closer, end - len(quote.closer), end)
-        closed = closed and end >= match.end() + len(quote.closer)
+        end = _closer_at(text, match.end(), quote, language)
+        if end is not None:
+            return "string", end + len(quote.closer)
         # In broken code a line ends a string that has no end.
-        return ("string" if closed or end < len(text) else "cut"), end
+        line = text.find("\n", match.end()) if quote.style == "" else -1
+        return ("string", line) if line >= 0 else ("cut", len(text))
     if kind == "heredoc":
         return _heredoc(text, match)
     return kind, match.end()
@@ -93,11 +91,30 @@ def literal_end(literal: str, language: Language | None) -> tuple[str, bool]:
         return "", False
     if language.block_comment and literal.startswith(language.block_comment[0]):
         return language.block_comment[1], True
+    quote = _quote_of(literal, language)
+    if quote is not None:
+        return quote.closer, quote.style != ""
+    return "", not _is_line_comment(literal, language)
+
+
+def find_closer(
+    text: str, start: int, literal: str, language: Language | None
+) -> int | None:
+    """Return where a text closes the literal that it is inside of, if it does."""
+    quote = None if language is None else _quote_of(literal, language)
+    if quote is not None and language is not None:
+        return _closer_at(text, start, quote, language)
+    closer, _ = literal_end(literal, language)
+    found = text.find(closer, start) if closer else -1
+    return found if found >= 0 else None
+
+
+def _quote_of(literal: str, language: Language) -> Quote | None:
     body = literal.lstrip("rRbBfFuUtTlLcC@$8")
     for quote in sorted(language.strings, key=lambda quote: -len(quote.opener)):
         if literal.startswith(quote.opener) or body.startswith(quote.opener):
-            return quote.closer, quote.style not in ("", "char")
-    return "", not _is_line_comment(literal, language)
+            return quote
+    return None
 
 
 def _is_line_comment(literal: str, language: Language) -> bool:
@@ -113,41 +130,53 @@ def _close(stack: list[Bracket], closer: str) -> bool:
     return False
 
 
-def _string_end(text: str, position: int, quote: Quote) -> int:
+def _closer_at(
+    text: str, position: int, quote: Quote, language: Language
+) -> int | None:
+    """Return where a string closes that ``position`` is inside of, if it does."""
     if quote.style == "raw":
         found = text.find(quote.closer, position)
-        return len(text) if found < 0 else found + len(quote.closer)
-    stop = "" if quote.style == "lines" else r"|(?=\n)"
-    pattern = re.compile(rf"(?:\\.|(?!{re.escape(quote.closer)}{stop}).)*", re.DOTALL)
-    match = pattern.match(text, position)
-    end = match.end() if match else position
-    return end + len(quote.closer) if text.startswith(quote.closer, end) else end
-
-
-def _template_end(
-    text: str, position: int, language: Language | None, quote: Quote
-) -> int:
-    """Return where a template string ends, 0 if it does not; ``${}`` holds code."""
-    pattern = re.compile(rf"\\.|\$\{{|{re.escape(quote.closer)}", re.DOTALL)
+        return found if found >= 0 else None
+    pattern = _inside(quote)
     while match := pattern.search(text, position):
         position = match.end()
-        if match[0] == quote.closer:
-            return position
-        if match[0] == "${":
-            depth = 1
-            for token in tokens(text, language, position):
-                depth += {"open": 1, "close": -1}.get(token.kind, 0)
-                position = token.end
-                if depth == 0:
-                    break
-            if depth:
-                return 0
-    return 0
+        if match.lastgroup == "closer":
+            return match.start()
+        if match.lastgroup == "newline":
+            return None
+        if match.lastgroup == "code":
+            end = _code_end(text, match.end() - 1, language)
+            if end is None:
+                return None
+            position = end
+    return None
+
+
+def _code_end(text: str, position: int, language: Language) -> int | None:
+    """Return where the code ends whose bracket opens at ``position`` in a string."""
+    depth = 0
+    for token in tokens(text, language, position):
+        depth += {"open": 1, "close": -1}.get(token.kind, 0)
+        if depth == 0:
+            return token.end
+    return None
+
+
+@lru_cache
+def _inside(quote: Quote) -> re.Pattern[str]:
+    """Return what matters inside a string of a kind."""
+    parts = [rf"(?P<closer>{re.escape(quote.closer)})"]
+    if quote.code:
+        parts.insert(0, f"(?P<code>{'|'.join(map(re.escape, quote.code.split()))})")
+    if quote.style == "":
+        parts.append(r"(?P<newline>\n)")
+    return re.compile("|".join([*parts[:1], r"\\.", *parts[1:]]), re.DOTALL)
 
 
 def _heredoc(text: str, match: re.Match[str]) -> tuple[str, int]:
     """Return the kind and end of a here-document; its line goes on after the opener."""
-    closing = re.compile(rf"\n[ \t]*{re.escape(match['end'])}\b")
+    word = re.escape(match["word"])
+    closing = re.compile(rf"\n[ \t]*{word}(?=[;,.)\]\s]|\Z)")
     found = closing.search(text, match.end())
     return ("string", found.end()) if found else ("cut", len(text))
 

@@ -7,7 +7,7 @@ are bytes of UTF-8. A ``Parsed`` is a value: a reparse makes a new one and leave
 import importlib
 import time
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -22,6 +22,9 @@ MAX_SECONDS = 1.5
 _STEP = 2048  # code points between two entries of the table of byte offsets
 
 
+_Ranges = tuple[tuple[int, int], ...]
+
+
 class Node(NamedTuple):
     """A node of the tree by code points; ``name`` is the capture or the node's type."""
 
@@ -34,13 +37,19 @@ class Parsed:
     """A text with its syntax tree, if its language is known and its size allows."""
 
     def __init__(
-        self, text: str, name: str, data: bytes, tree: tree_sitter.Tree | None
+        self,
+        text: str,
+        name: str,
+        data: bytes,
+        tree: tree_sitter.Tree | None,
+        ranges: _Ranges = (),
     ) -> None:
         """Hold what ``parse`` made; callers use that."""
         self.text = text
         self.name = name  # the language, as the caller named it
         self.data = data  # the text in UTF-8
         self.tree = tree
+        self.ranges = ranges  # the bytes that the tree is of; all if empty
 
     @cached_property
     def language(self) -> Language | None:
@@ -145,10 +154,58 @@ def parse(text: str, language: str, old: Parsed | None = None) -> Parsed:
     return Parsed(text, language, data, _parse(known, data, before))
 
 
+def parse_ranges(
+    outer: Parsed, language: str, ranges: Sequence[tuple[int, int]]
+) -> Parsed:
+    """Parse ranges of code points of a text in another language than its own."""
+    name, known = language, find_language(language)
+    if known is not None:
+        name = known.name
+    stretches = tuple(
+        (outer.to_byte(start), outer.to_byte(end)) for start, end in ranges
+    )
+    tree = None if known is None else _parse(known, outer.data, None, stretches)
+    return Parsed(outer.text, name, outer.data, tree, stretches)
+
+
 def replace(parsed: Parsed, start: int, end: int, text: str) -> Parsed:
     """Return the document with ``[start, end)`` replaced by ``text``."""
     whole = parsed.text[:start] + text + parsed.text[end:]
-    return parse(whole, parsed.name, parsed)
+    if not parsed.ranges or parsed.language is None or parsed.tree is None:
+        return parse(whole, parsed.name, parsed)
+    data = _encode(whole)
+    grown, first = len(data) - len(parsed.data), parsed.to_byte(start)
+    ranges = tuple(
+        (left + grown * (left > first), right + grown * (right >= first))
+        for left, right in parsed.ranges
+    )
+    tree = _parse(
+        parsed.language, data, _edited(parsed.tree, parsed.data, data), ranges
+    )
+    return Parsed(whole, parsed.name, data, tree, ranges)
+
+
+def run_matches(
+    parsed: Parsed, purpose: str, start: int, end: int
+) -> list[dict[str, list[tuple[int, int]]]]:
+    """Return the matches of a query in touch with ``[start, end]``, by pattern."""
+    query = None if parsed.language is None else _query(parsed.language, purpose)
+    if query is None or parsed.tree is None:
+        return []
+    cursor = tree_sitter.QueryCursor(query, match_limit=4096)
+    first, last = parsed.to_byte(start), parsed.to_byte(end)
+    cursor.set_byte_range(max(0, first - 1), last + 1)
+    found = sorted(cursor.matches(parsed.tree.root_node), key=lambda match: match[0])
+    return [
+        {
+            name: [
+                (parsed.to_offset(node.start_byte), parsed.to_offset(node.end_byte))
+                for node in nodes
+            ]
+            for name, nodes in captures.items()
+        }
+        for _, captures in found
+    ]
 
 
 def _encode(text: str) -> bytes:
@@ -157,9 +214,17 @@ def _encode(text: str) -> bytes:
 
 
 def _parse(
-    language: Language, data: bytes, old: tree_sitter.Tree | None
+    language: Language,
+    data: bytes,
+    old: tree_sitter.Tree | None,
+    ranges: _Ranges = (),
 ) -> tree_sitter.Tree | None:
     parser = tree_sitter.Parser(_grammar(language))
+    if ranges:
+        parser.included_ranges = [
+            tree_sitter.Range(_point(data, start), _point(data, end), start, end)
+            for start, end in ranges
+        ]
     deadline = time.monotonic() + MAX_SECONDS
 
     def read(byte: int, _: object) -> bytes:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from .canvas import Canvas, Draws, Fill, Filler, StopFlag, never
 from .context import Count, estimate, gather
 from .judge import Judge, Judged
+from .layers import layer_at
 from .lines import to_line_feeds
 from .parse import Parsed, parse
 from .snapshot import Snapshot
@@ -22,7 +23,10 @@ class Options(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A text for a span that passed the judge; apply as text[:start] + text + text[end:]."""
+    """A text that passed the judge; apply as text[:start] + text + text[end:].
+
+    Its span is what it replaces, the given text in front left out.
+    """
 
     span: Span
     text: str
@@ -76,9 +80,10 @@ def propose_in(
 ) -> list[Candidate]:
     """Return judged candidates for a span whose first ``n_given`` code points stay."""
     canvas = draw_canvas(parsed, span, options, n_given, extra, count)
-    judge = Judge(parsed, span, n_given, canvas.stop)
+    judge = Judge(layer_at(parsed, span.end), span, n_given, canvas.stop)
     (fills,) = filler.fill([canvas], options.draws, stop)
     candidates: dict[str, Candidate] = {}
+    replaced = span._replace(start=span.start + n_given)
     for fill in {fill.text: fill for fill in reversed(fills)}.values():
         judged = judge.judge(fill.text, fill.reason == "span")
         if judged is not None and not judged.fits:
@@ -86,8 +91,8 @@ def propose_in(
         if judged is None or not judged.fits or judged.text in candidates:
             continue
         candidates[judged.text] = Candidate(
-            span,
-            judged.text,
+            replaced,
+            judged.text[n_given:],
             fill.confidence,
             judged.verdict,
             fill.n_tokens,
@@ -109,7 +114,8 @@ def draw_canvas(
         parsed, span, options.prefix_tokens, options.suffix_tokens, extra, count
     )
     given = to_line_feeds(parsed.text[span.start : span.start + n_given])
-    return Canvas(context, given, options.room, stop_rule(parsed, span, n_given))
+    stop = stop_rule(layer_at(parsed, span.end), span, n_given)
+    return Canvas(context, given, options.room, stop)
 
 
 def _refill(

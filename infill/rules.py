@@ -42,8 +42,11 @@ def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
     return written
 
 
-def drop_suffix_echo(written: str, suffix: str) -> str:
-    """Drop a tail that is a copy of what follows, from the first such place on."""
+def drop_suffix_echo(written: str, suffix: str, cut: bool = False) -> str:
+    """Drop a tail that is a copy of what follows, from the first such place on.
+
+    ``cut`` says that the text was ended where it closed what is closed already.
+    """
     rest = suffix.split("\n", 1)[0].rstrip()
     for match in re.finditer(rf"\n|(?={re.escape(rest)})" if rest else r"\n", written):
         kept, tail = written[: match.start()], written[match.start() :]
@@ -56,8 +59,8 @@ def drop_suffix_echo(written: str, suffix: str) -> str:
         if found:
             return kept
     inner, body = _before_closer(rest), written.rstrip()
-    if inner != rest and body.endswith(inner):
-        if re.fullmatch(r"\W+\w.*", inner) or _weight(inner) >= _ALNUM:
+    if inner and inner != rest and body.endswith(inner):
+        if cut or re.fullmatch(r"\W+\w.*", inner) or _weight(inner) >= _ALNUM:
             return body[: -len(inner)]  # The bracket after it has been cut already.
     return written
 
@@ -90,10 +93,12 @@ def _opened(text: str) -> int:
 
 
 def _before_closer(rest: str) -> str:
-    """Return a text up to the first bracket it closes and does not open."""
+    """Return a text up to the first bracket or tag it closes and does not open."""
     depth = 0
     for offset, sign in enumerate(rest):
         depth += (sign in "([{") - (sign in ")]}")
+        if rest.startswith("</", offset) and "<" not in rest[:offset]:
+            return rest[:offset].rstrip()
         if depth < 0:
             return rest[:offset].rstrip()
     return rest
@@ -128,13 +133,26 @@ def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
             start -= 1
         block = "".join(bodies[start : start + period])
         repeated = n_lines - start - period
-        if repeated >= period and len(block) >= least and _weight(block) > least - 4:
+        enough = len(block) >= least and _weight(block) > least - 4
+        # A word that closes a block is never said twice at one margin.
+        closes = lines[-1] == lines[-2] and block.isalpha() and len(block) > 1
+        if repeated >= period and (enough or closes):
             return "\n".join(lines[: start + period])[len(given) :]
     # The last time may have been cut short, as by a bracket that was there already.
     if n_lines > 1 and _weight(bodies[-1]) >= 2 * _ALNUM:
         whole, last = bodies[-2:]
         if whole.startswith(last) and 2 * len(last) > len(whole):
             return "\n".join(lines[:-1])[len(given) :]
+    return written
+
+
+def drop_stray_closer(written: str, before: str) -> str:
+    """Drop a closing bracket at the end of prose that nothing in its paragraph opens."""
+    body = written.rstrip()
+    for opener, closer in ("()", "[]", "{}"):
+        paragraph = f"{before}{body}".rpartition("\n\n")[2]
+        if body.endswith(closer) and paragraph.count(closer) > paragraph.count(opener):
+            return body[:-1]
     return written
 
 

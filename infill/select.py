@@ -1,5 +1,6 @@
 """Spans that are not at a cursor: a selection, named nodes, what the parser lacks."""
 
+from .layers import layer_at
 from .lines import is_blank, lead, line_start
 from .parse import Parsed
 from .span import Span, find_span
@@ -13,6 +14,7 @@ def find_selection(parsed: Parsed, start: int, end: int) -> Span:
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
+    parsed = layer_at(parsed, start)
     names = ("statement", "expression", "string", "comment")
     nodes = [
         node for node in parsed.captures("spans", start, end) if node.name in names

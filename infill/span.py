@@ -8,6 +8,7 @@ a fill has to end is the matter of its kind (``stop.py``).
 
 from typing import Literal, NamedTuple
 
+from .layers import layer_at
 from .lines import (
     is_blank,
     lead,
@@ -41,6 +42,7 @@ def find_span(parsed: Parsed, cursor: int) -> Span:
     """Return the span of a cursor, with the text typed on its line in front."""
     text = parsed.text
     cursor = min(max(cursor, 0), len(text))
+    parsed = layer_at(parsed, cursor)
     if text[cursor - 1 : cursor + 1] == "\r\n":
         cursor -= 1  # Between the two is no place to write.
     start = line_start(text, cursor)

@@ -13,7 +13,7 @@ from niello.grammars.catalogue import Language
 
 from .canvas import StopRule
 from .frame import Frame, find_frames
-from .lexis import PAIRS, Token, literal_end, tokens
+from .lexis import PAIRS, Token, find_closer, literal_end, tokens
 from .lines import (
     is_blank,
     line_end,
@@ -40,6 +40,7 @@ class Place(NamedTuple):
     rest: str  # what follows the span on its last line
     following: tuple[str, ...]  # the next lines with text in them
     last: bool  # ``following`` is all there is
+    in_case: bool  # the block around is a shell's "case", whose labels end in ")"
     floor: int  # columns: a line indented less has left the block
     lexed_from: int  # where code starts in the text, after a string the line starts in
 
@@ -73,6 +74,7 @@ def find_place(parsed: Parsed, span: Span, n_given: int) -> Place:
         rest,
         tuple(following[:_MANY]),
         len(following) < _MANY,
+        _is_in_case(parsed, span.end),
         _floor(parsed, span, cursor),
         _code_start(parsed, span),
     )
@@ -161,9 +163,9 @@ def _ends_at(place: Place, outer: list[Frame], text: str, token: Token) -> bool:
 def _continues(place: Place, line: str, whole: bool) -> bool:
     """Tell whether a line that is not indented more goes on with the one above."""
     language = place.language
-    line = line.strip()
-    if language is None or any(below.strip() == line for below in place.following[:1]):
+    if language is None or line.rstrip() in place.following[:1]:
         return False
+    line = line.strip()
     if language.layout == "brace" and _HEADS.match(line):
         return True
     word = re.match(r"\w+", line)
@@ -207,10 +209,17 @@ def _first_width(place: Place, text: str) -> int:
 
 def _is_case_label(place: Place, text: str, token: Token) -> bool:
     """Tell whether a closing bracket ends a shell's case label."""
-    if place.language is None or token.text != ")" or not place.language.heredoc:
+    language = place.language
+    if language is None or token.text != ")" or "esac" not in language.continues:
         return False
     line = text[text.rfind("\n", 0, token.start) + 1 : token.start]
-    return "esac" in place.language.continues and not re.search(r"[(\s]\S+\s", line)
+    in_case = place.in_case or re.search(r"\bcase\s", text[: token.start])
+    return bool(in_case) and not re.search(r"\S\s+[^\s|]", line)
+
+
+def _is_in_case(parsed: Parsed, cursor: int) -> bool:
+    block = enclosing(parsed, cursor, ("block",))
+    return block is not None and parsed.text.startswith("case", block.start)
 
 
 def _floor(parsed: Parsed, span: Span, cursor: int) -> int:
@@ -281,16 +290,14 @@ def _is_closed(parsed: Parsed, span: Span, node: Node) -> bool:
 
 def _literal_rule(parsed: Parsed, span: Span, n_given: int, node: Node) -> StopRule:
     """Return the rule for the rest of a string or a comment that is closed."""
-    closer, over_lines = literal_end(
-        parsed.text[node.start : node.end], parsed.language
-    )
-    skipped = rf"\\.|\$\{{[^}}]*\}}|(?!{re.escape(closer)})." if closer else "."
-    inside = re.compile(f"(?:{skipped})*", re.DOTALL)
+    literal, language = parsed.text[node.start : node.end], parsed.language
+    _, over_lines = literal_end(literal, language)
 
     def stop(text: str) -> int | None:
-        limit = len(text) if over_lines else (text + "\n").index("\n", n_given)
-        match = inside.match(text, n_given, limit)
-        end = match.end() if match else n_given
-        return end if end < len(text) else None
+        end = find_closer(text, n_given, literal, language)
+        if not over_lines:
+            line = text.find("\n", n_given)
+            end = line if line >= 0 and (end is None or line < end) else end
+        return end
 
     return stop

@@ -18,3 +18,4 @@
 (raw_string) @string
 (command_substitution) @code
 (comment) @comment
+(heredoc_body) @string

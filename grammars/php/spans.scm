@@ -22,3 +22,5 @@
 (string) @string
 (encapsed_string) @string
 (comment) @comment
+(heredoc) @string
+(nowdoc) @string

@@ -28,3 +28,4 @@
 (string) @string
 (interpolation) @code
 (comment) @comment
+(heredoc_body) @string

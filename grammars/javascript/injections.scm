@@ -1,0 +1,3 @@
+(call_expression
+  function: (identifier) @language
+  arguments: (template_string) @quoted)
