@@ -96,16 +96,21 @@ def write_tokenizer(folder: Path, special: dict[str, int], n_plain: int) -> None
     (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
 
 
-N_PLAIN = 96
+N_PLAIN = 256
 SPECIAL = {
-    "<|endoftext|>": 96,
-    "<|mask|>": 97,
-    "<|expand|>": 98,
-    "<|fim_prefix|>": 99,
-    "<|fim_suffix|>": 100,
-    "<|fim_middle|>": 101,
-    "<|im_start|>": 102,
-    "<|beginoftext|>": 103,
+    text: N_PLAIN + number
+    for number, text in enumerate(
+        (
+            "<|endoftext|>",
+            "<|mask|>",
+            "<|expand|>",
+            "<|fim_prefix|>",
+            "<|fim_suffix|>",
+            "<|fim_middle|>",
+            "<|im_start|>",
+            "<|beginoftext|>",
+        )
+    )
 }
 
 
@@ -128,9 +133,9 @@ def write_family(
         folder,
         model_type=model_type,
         architectures=[],
-        mask_token_id=97,
-        eos_token_id=96,
-        bos_token_id=103,
+        mask_token_id=SPECIAL["<|mask|>"],
+        eos_token_id=SPECIAL["<|endoftext|>"],
+        bos_token_id=SPECIAL["<|beginoftext|>"],
         **facts,
     )
     write_tokenizer(folder, SPECIAL, N_PLAIN)

@@ -152,7 +152,7 @@ def test_the_mask_is_ruled_out_even_where_it_is_likeliest(tmp_path: Path) -> Non
     from safetensors.torch import load_file, save_file
 
     tensors = load_file(folder / "model.safetensors")
-    tensors["lm_head.weight"][97] = 50 * torch.ones(32)
+    tensors["lm_head.weight"][SPECIAL["<|mask|>"]] = 50 * torch.ones(32)
     save_file(tensors, folder / "model.safetensors")
     ((fill,),) = opened(folder, canvas=6).fill([canvas(6)], GREEDY, never)
     assert "<|mask|>" not in fill.text
