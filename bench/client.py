@@ -44,11 +44,22 @@ class Client:
     def send(self, message: Message) -> float:
         """Send one message as it is and return the time."""
         body = json.dumps(message).encode()
-        assert self.process.stdin is not None
         now = time.monotonic()
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-        self.process.stdin.flush()
+        self.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
         return now
+
+    def write(self, data: bytes) -> None:
+        """Write bytes as they are."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def forget(self) -> None:
+        """Drop what was kept of earlier notifications and replies."""
+        with self._news:
+            self.notes.clear()
+            self.replies.clear()
+            self.arrived.clear()
 
     def notify(self, method: str, params: Any) -> float:
         """Send a notification."""

@@ -65,7 +65,11 @@ class Layers:
         for key, value in flatten(raw):
             setting = SETTINGS.get(key)
             if setting is None:
-                logger.warning("the %s settings name %r, which is none", layer, key)
+                if (layer, key) not in self._warned:
+                    self._warned.add((layer, key))
+                    logger.info(
+                        "the %s settings name %.100r, which is none", layer, key
+                    )
             elif layer == "project" and setting.private:
                 warnings[key] = f"Setting {key} is not taken from a project file."
             else:

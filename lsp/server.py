@@ -9,6 +9,7 @@ from lsprotocol import types as lsp_types
 from .actions import COMMAND, KINDS
 from .completion import TRIGGERS
 from .holder import LoadFiller
+from .jobs import Priority
 from .layers import Layers
 from .logs import log_file
 from .session import NielloServer, PullModel
@@ -110,6 +111,11 @@ def _add_features(server: NielloServer) -> None:
     @server.feature(lsp_types.CODE_ACTION_RESOLVE)
     def resolve_action(action: lsp_types.CodeAction) -> Awaitable[lsp_types.CodeAction]:
         return server.actions.resolve(action)
+
+    @server.feature("niello/idle")
+    def idle(params: Any) -> Awaitable[None]:
+        """Answer as soon as the engine could begin something new."""
+        return server.holder.jobs.submit(lambda stop: None, Priority.INTERACTIVE)
 
     @server.feature("niello/counters")
     def counters(params: Any) -> dict[str, int]:

@@ -7,6 +7,7 @@ TEXT. The notification ``stub/raise {call, error}`` makes a later call raise,
 ``stub/set`` changes the fields of the script.
 """
 
+import asyncio
 import json
 import os
 import sys
@@ -74,6 +75,31 @@ class StubFiller:
                 file.write(json.dumps(line) + "\n")
 
 
+class Heart:
+    """Beats on the event loop and remembers the longest pause between two beats."""
+
+    def __init__(self) -> None:
+        self.beating: asyncio.Task[None] | None = None
+        self.longest = {"cpu_ms": 0.0, "wait_ms": 0.0}
+
+    def read(self) -> dict[str, float]:
+        """Return the longest pause since the last time, and begin anew."""
+        if self.beating is None:
+            self.beating = asyncio.get_running_loop().create_task(self._beat())
+        found, self.longest = self.longest, {"cpu_ms": 0.0, "wait_ms": 0.0}
+        return found
+
+    async def _beat(self) -> None:
+        while True:
+            cpu, wall = time.thread_time(), time.monotonic()
+            await asyncio.sleep(0.002)
+            for name, spent in (
+                ("cpu_ms", time.thread_time() - cpu),
+                ("wait_ms", time.monotonic() - wall - 0.002),
+            ):
+                self.longest[name] = max(self.longest[name], spent * 1000)
+
+
 def main() -> None:
     path = os.environ.get("NIELLO_STUB")
     script = json.loads(Path(path).read_text("utf-8")) if path else {}
@@ -103,6 +129,12 @@ def main() -> None:
     def settle(params: dict[str, Any]) -> Any:
         """Answer when all work that is queued now is done."""
         return server.holder.jobs.submit(lambda stop: None, Priority.AHEAD)
+
+    heart = Heart()
+
+    @server.feature("stub/heartbeat")
+    def heartbeat(params: dict[str, Any]) -> dict[str, float]:
+        return heart.read()
 
     @server.feature("stub/state")
     def state(params: dict[str, Any]) -> dict[str, Any]:
