@@ -5,7 +5,6 @@ are bytes of UTF-8. A ``Parsed`` is a value: a reparse makes a new one and leave
 """
 
 import importlib
-import time
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
@@ -15,10 +14,9 @@ import tree_sitter
 
 from niello.grammars.catalogue import Language, find_language, query_text
 
-# Larger texts are filled by lines and indentation alone: parsing them takes seconds.
-MAX_BYTES = 1_000_000
-# A grammar that has not finished by then has lost its way in the text.
-MAX_SECONDS = 1.5
+# Larger texts are filled by lines and indentation alone: parsing them takes long, and
+# no other thread runs meanwhile.
+MAX_BYTES = 500_000
 _STEP = 2048  # code points between two entries of the table of byte offsets
 
 
@@ -225,20 +223,9 @@ def _parse(
             tree_sitter.Range(_point(data, start), _point(data, end), start, end)
             for start, end in ranges
         ]
-    deadline = time.monotonic() + MAX_SECONDS
-
-    def read(byte: int, _: object) -> bytes:
-        return data[byte : byte + 4096]
-
-    def late(_offset: int, _has_error: bool) -> bool:
-        return time.monotonic() > deadline
-
-    try:
-        if old is None:
-            return parser.parse(read, encoding="utf8", progress_callback=late)
-        return parser.parse(read, old, encoding="utf8", progress_callback=late)
-    except ValueError:
-        return None
+    # Reading through a callable would give a deadline and let other threads run, but
+    # tree-sitter 0.26.1 leaks all that a callable returns.
+    return parser.parse(data) if old is None else parser.parse(data, old)
 
 
 def _edited(tree: tree_sitter.Tree, old: bytes, new: bytes) -> tree_sitter.Tree:
