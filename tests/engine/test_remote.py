@@ -61,7 +61,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"):
         monkeypatch.delenv(name, raising=False)
     one = Server()
-    thread = threading.Thread(target=one.http.serve_forever, daemon=True)
+    thread = threading.Thread(target=one.http.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield one
     one.http.shutdown()
