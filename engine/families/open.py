@@ -16,6 +16,15 @@ from .table import find_family
 from .tokens import FamilyTokens
 
 
+def is_family(folder: Path) -> bool:
+    """Tell whether a folder holds a checkpoint of a known family."""
+    try:
+        find_family(load_config(folder), folder.name)
+    except ModelError:
+        return False
+    return True
+
+
 def open_family(
     folder: Path,
     decoding: Decoding | None = None,

@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from niello.engine.families.length import POLICIES
+from niello.engine.families.published import hub_id_of
 from niello.engine.store import Store
 from niello.fill_command import Place, open_place
 from niello.infill.canvas import Canvas, Draws, never
@@ -57,7 +58,7 @@ def _try(arguments: argparse.Namespace) -> int:
 
     place = open_place(arguments.place, arguments.language)
     canvas = _canvas(place, arguments.room)
-    folder: Path = Store().path(arguments.name)
+    folder: Path = Store().path(hub_id_of(arguments.name))
     decoding = Decoding(
         length=arguments.length, canvas=arguments.masks, steps=arguments.steps
     )
