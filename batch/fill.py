@@ -4,6 +4,7 @@ The width of a batch changes how fast a run is, never which texts it may choose 
 every try of every target has its own seed.
 """
 
+import itertools
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -142,12 +143,23 @@ def _run(
             and hole not in attempt.fills
             and not attempt.too_large
         ]
-        position = 0
-        while position < len(open_tries):
-            batch = open_tries[position : position + pace.width]
-            position += len(batch)
+        waiting = _in_turn(open_tries)
+        while batch := list(itertools.islice(waiting, pace.width)):
             _fill_batch(batch, hole, filler, draws, options, pace)
     return tries
+
+
+def _in_turn(tries: Sequence[_Try]) -> Iterator[_Try]:
+    """Take the first of each file, then the second of each, and so on.
+
+    A batch then holds few of one file, and the next batch finds in the engine's cache
+    what it shares with the target before it in the same file.
+    """
+    files: dict[int, list[_Try]] = {}
+    for attempt in tries:
+        files.setdefault(id(attempt.job.parsed), []).append(attempt)
+    for row in itertools.zip_longest(*files.values()):
+        yield from (attempt for attempt in row if attempt is not None)
 
 
 def _fill_batch(

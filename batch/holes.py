@@ -23,6 +23,12 @@ from .targets import Target
 from .template import WHOLE
 
 
+# Tokens the model sees around a target. Far less than at a cursor: computing them is
+# nearly all of the time that an expression takes, and what it needs to know is near.
+_INLINE = Options(prefix_tokens=512, suffix_tokens=128)
+_BLOCK = Options(prefix_tokens=768, suffix_tokens=256)
+
+
 class Hole(NamedTuple):
     """A canvas and what judges its text."""
 
@@ -56,7 +62,8 @@ def draw_hole(
     if span.kind in ("line", "list"):
         enders = _enders(drawn.text[at : line_end(drawn.text, at)], span)
         stop = _ending_at(enders, stop, n_given, drawn.language)
-    canvas = draw_canvas(drawn, span, Options(room=room), n_given)._replace(stop=stop)
+    options = (_BLOCK if is_block else _INLINE)._replace(room=room)
+    canvas = draw_canvas(drawn, span, options, n_given)._replace(stop=stop)
     judge = Judge(drawn, span, n_given, stop)
     if number == len(target.template.holes) - 1:
         # With all holes filled the file must parse as well as it did before.
