@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-_STEP = 256  # rows by which a cache grows
+STEP = 256  # rows by which a cache grows, and in which it is read
 
 
 class KVCache:
@@ -20,7 +20,7 @@ class KVCache:
         """Start empty; storage grows as rows are appended."""
         self.token_ids: list[int] = []
         self._shape = (n_layers, 2, n_kv_heads, head_dim)
-        self._rows = torch.empty(n_layers, 2, n_kv_heads, 0, head_dim)
+        self._rows = torch.zeros(n_layers, 2, n_kv_heads, 0, head_dim)
 
     @property
     def n_bytes(self) -> int:
@@ -32,8 +32,8 @@ class KVCache:
         needed = len(self.token_ids) + n_rows
         if needed > self._rows.shape[3]:
             n_layers, _, n_kv_heads, head_dim = self._shape
-            capacity = -(-needed // _STEP) * _STEP
-            grown = torch.empty(n_layers, 2, n_kv_heads, capacity, head_dim)
+            capacity = whole_steps(needed)
+            grown = torch.zeros(n_layers, 2, n_kv_heads, capacity, head_dim)
             kept = len(self.token_ids)
             grown[:, :, :, :kept] = self._rows[:, :, :, :kept]
             self._rows = grown
@@ -41,13 +41,15 @@ class KVCache:
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Put new rows ``(kv_heads, time, dim)`` after the kept ones; return all rows.
 
+        Returned are whole steps; what lies after the new rows is finite and nothing.
         The rows count as kept only once `keep` names their tokens.
         """
         start = len(self.token_ids)
         stop = start + keys.shape[1]
         self._rows[layer, 0, :, start:stop] = keys
         self._rows[layer, 1, :, start:stop] = values
-        return self._rows[layer, 0, :, :stop], self._rows[layer, 1, :, :stop]
+        whole = whole_steps(stop)
+        return self._rows[layer, 0, :, :whole], self._rows[layer, 1, :, :whole]
 
     def keep(self, token_ids: Sequence[int]) -> None:
         """Count the first rows of the last pass as text; the others are dropped."""
@@ -63,6 +65,11 @@ class KVCache:
         twin.token_ids = list(self.token_ids)
         twin._rows = self._rows.clone()
         return twin
+
+
+def whole_steps(n_rows: int) -> int:
+    """Return ``n_rows`` rounded up to whole steps."""
+    return -(-n_rows // STEP) * STEP
 
 
 class CacheStore:

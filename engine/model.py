@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor
 
-from .cache import KVCache
+from .cache import STEP, KVCache, whole_steps
 from .kernels import Linear
 
 
@@ -176,7 +176,7 @@ class Transformer:
         qkv: Tensor,
         turn: Tensor,
         batch: Sequence[Rows],
-        biases: Sequence[Tensor | None],
+        biases: Sequence[Tensor],
     ) -> Tensor:
         """Mix values by attention, each sequence within its own cache."""
         facts = self.facts
@@ -198,32 +198,38 @@ class Transformer:
         return mixed
 
 
-def _attention_bias(rows: Rows) -> Tensor | None:
+def _attention_bias(rows: Rows) -> Tensor:
     """Return what is added to the scores ``(time, seen)``: 0 or minus infinity."""
     n_new, n_kept = len(rows.token_ids), len(rows.cache.token_ids)
-    if rows.visible is None and n_new == 1:
-        return None
-    bias = torch.zeros(n_new, n_kept + n_new)
+    n_seen = n_kept + n_new
+    bias = torch.zeros(n_new, whole_steps(n_seen))
+    bias[:, n_seen:] = float("-inf")
     if rows.visible is None:
-        bias[:, n_kept:] = torch.full((n_new, n_new), float("-inf")).triu_(1)
+        bias[:, n_kept:n_seen] = torch.full((n_new, n_new), float("-inf")).triu_(1)
     else:
-        bias[:, n_kept:].masked_fill_(~rows.visible, float("-inf"))
+        bias[:, n_kept:n_seen].masked_fill_(~rows.visible, float("-inf"))
     return bias
 
 
 def _attention(
-    queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor | None
+    queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor
 ) -> Tensor:
-    """Return ``(time, heads * dim)``; heads that share a key head are put together."""
+    """Return ``(time, heads * dim)``; heads that share a key head are put together.
+
+    Values are mixed step by step: how a matrix product sums up depends on its length,
+    and a row must come out the same to the last bit however many stand beside it.
+    """
     n_new, n_heads, head_dim = queries.shape
     n_kv_heads = len(keys)
     grouped = queries.view(n_new, n_kv_heads, -1, head_dim).permute(1, 2, 0, 3)
     scores = grouped.reshape(n_kv_heads, -1, head_dim) @ keys.transpose(1, 2)
     scores = scores.mul_(head_dim**-0.5).view(n_kv_heads, -1, n_new, keys.shape[1])
-    if bias is not None:
-        scores += bias
-    weights = scores.softmax(-1).view(n_kv_heads, -1, keys.shape[1])
-    mixed = (weights @ values).view(n_kv_heads, -1, n_new, head_dim)
+    weights = (scores + bias).softmax(-1).view(n_kv_heads, -1, keys.shape[1])
+    mixed = weights[:, :, :STEP] @ values[:, :STEP]
+    for start in range(STEP, keys.shape[1], STEP):
+        stop = start + STEP
+        mixed.baddbmm_(weights[:, :, start:stop], values[:, start:stop])
+    mixed = mixed.view(n_kv_heads, -1, n_new, head_dim)
     return mixed.permute(2, 0, 1, 3).reshape(n_new, n_heads * head_dim)
 
 

@@ -38,4 +38,5 @@ def _threads() -> int | None:
 def _cores() -> int | None:
     import psutil
 
-    return psutil.cpu_count(logical=False)
+    n_cores: int | None = psutil.cpu_count(logical=False)
+    return n_cores

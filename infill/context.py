@@ -7,7 +7,7 @@ computed of the prefix stays good while the cursor moves.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .lines import to_line_feeds
+from .lines import is_blank, line_end, line_start, to_line_feeds
 from .parse import Parsed
 from .span import Span
 
@@ -44,11 +44,25 @@ def gather(
     start = _window_start(text, span.start, prefix_tokens, count)
     end = _window_end(text, span.end, suffix_tokens, count)
     outline = _outline(parsed, start, prefix_tokens // 4, count) if start else ""
+    after = line_break_end(parsed, span)
     return Context(
         outline + to_line_feeds(text[start : span.start]),
-        to_line_feeds(text[span.end : end]),
+        to_line_feeds(text[after : max(after, end)]),
         extra,
     )
+
+
+def line_break_end(parsed: Parsed, span: Span) -> int:
+    """Return where the suffix begins: after the line break, where the line is blank.
+
+    Whole lines end with one of their own, and models learn to write it; the judge takes
+    it off again, because the line that was blank keeps the one it has.
+    """
+    text = parsed.text
+    stop = line_end(text, span.end)
+    if is_blank(text[line_start(text, span.start) : stop]) and stop < len(text):
+        return stop + (2 if text.startswith("\r\n", stop) else 1)
+    return span.end
 
 
 def _window_start(text: str, offset: int, budget: int, count: Count) -> int:

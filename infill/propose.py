@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from .canvas import Canvas, Draws, Fill, Filler, StopFlag, never
-from .context import Count, estimate, gather
+from .context import Count, estimate, gather, line_break_end
 from .judge import Judge, Judged
 from .layers import layer_at
 from .lines import to_line_feeds
@@ -133,6 +133,8 @@ def _refill(
         return None, fill
     head = to_line_feeds(judged.text[:start])
     tail = to_line_feeds(judged.text[end:])
+    if tail and line_break_end(judge.parsed, judge.span) > judge.span.end:
+        tail += "\n"
     context = canvas.context._replace(suffix=tail + canvas.context.suffix)
     masked = canvas._replace(context=context, given=head)
     draws = Draws(1, options.draws.temperature, options.draws.seed)
