@@ -22,7 +22,6 @@ from niello.infill.stop import stop_rule
 from .targets import Target
 from .template import WHOLE
 
-
 # Tokens the model sees around a target. Far less than at a cursor: computing them is
 # nearly all of the time that an expression takes, and what it needs to know is near.
 _INLINE = Options(prefix_tokens=512, suffix_tokens=128)
