@@ -30,7 +30,9 @@ TINY: dict[str, Any] = {
 }
 
 
-def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
+def scramble(
+    model: torch.nn.Module, seed: int = 0, spread: float = 0.4
+) -> torch.nn.Module:
     """Give every parameter and buffer of weights a random value, norms included."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -39,7 +41,7 @@ def scramble(model: torch.nn.Module, seed: int = 0) -> torch.nn.Module:
             if parameter.ndim == 1 and "bias" not in name:
                 parameter.copy_(1 + 0.2 * noise)
             else:
-                parameter.copy_(noise * (0.4 if parameter.ndim > 1 else 0.2))
+                parameter.copy_(noise * (spread if parameter.ndim > 1 else 0.2))
     return model.eval()
 
 

@@ -40,6 +40,9 @@ class Rows(NamedTuple):
 Mixer = Callable[[int, Tensor, Sequence[Rows]], Tensor]
 """Mixes the rows of each sequence: layer number, rows ``(all rows, width)``, batch."""
 
+Scale = Callable[[Tensor, Sequence[Rows]], Tensor]
+"""Scales all rows at the end of a layer."""
+
 
 class Layer(NamedTuple):
     """One layer: mixer and feed-forward, each behind a norm and added to its input."""
@@ -48,6 +51,7 @@ class Layer(NamedTuple):
     mixer: Mixer
     norm_ffn: Norm
     feed_forward: FeedForward
+    scale: Scale | None = None
 
 
 class Decoder:
@@ -59,8 +63,10 @@ class Decoder:
         layers: Sequence[Layer],
         norm_out: Norm,
         head: Linear,
+        embedding_scale: float = 1.0,
     ) -> None:
         """Join the parts; ``embedding`` is ``(vocabulary, width)``, any float type."""
+        self._embedding_scale = embedding_scale
         self.vocabulary = len(embedding)
         self._embedding = embedding
         self._layers = layers
@@ -80,10 +86,17 @@ class Decoder:
     def forward(self, batch: Sequence[Rows]) -> Tensor:
         """Compute all rows; return hidden states ``(all rows, width)``, in order."""
         batch = [_on(rows, self.device) for rows in batch]
-        hidden = torch.cat([self._embed(rows) for rows in batch])
+        hidden = torch.cat(
+            [
+                self.embed(rows.token_ids) if rows.vectors is None else rows.vectors
+                for rows in batch
+            ]
+        )
         for number, layer in enumerate(self._layers):
             hidden = hidden + layer.mixer(number, layer.norm_in(hidden), batch)
             hidden = hidden + layer.feed_forward(layer.norm_ffn(hidden))
+            if layer.scale is not None:
+                hidden = layer.scale(hidden, batch)
         return hidden
 
     @torch.inference_mode()
@@ -91,10 +104,15 @@ class Decoder:
         """Map hidden states ``(rows, width)`` to ``(rows, vocabulary)``, float32."""
         return self._head(self._norm_out(hidden)).float()
 
-    def _embed(self, rows: Rows) -> Tensor:
-        if rows.vectors is not None:
-            return rows.vectors
-        return self._embedding[rows.token_ids].float()
+    def embed(self, token_ids: Tensor) -> Tensor:
+        """Return the input vectors ``(rows, width)`` of tokens."""
+        return self._embedding[token_ids].float() * self._embedding_scale
+
+    def blend(self, probabilities: Tensor) -> Tensor:
+        """Return input vectors of tokens not yet decided, by their probabilities."""
+        # In the embedding's own type, since a copy of it in float32 would be large.
+        mixed = probabilities.to(self._embedding.dtype) @ self._embedding
+        return mixed.float() * self._embedding_scale
 
 
 @dataclass(frozen=True)

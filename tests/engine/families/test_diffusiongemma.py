@@ -1,0 +1,95 @@
+"""DiffusionGemma against its implementation in transformers."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from tiny_families import CPU, scramble
+
+from niello.engine.families.decoder import Rows
+from niello.engine.families.gemma import CanvasModel, load_canvas_model
+
+VOCABULARY, CANVAS = 97, 12
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
+    text = transformers.DiffusionGemmaTextConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        global_head_dim=16,
+        num_global_key_value_heads=1,
+        sliding_window=6,
+        layer_types=["sliding_attention", "sliding_attention", "full_attention"],
+        num_experts=4,
+        top_k_experts=2,
+        moe_intermediate_size=16,
+        max_position_embeddings=512,
+    )
+    vision = transformers.Gemma4VisionConfig(
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        head_dim=8,
+    )
+    config = transformers.DiffusionGemmaConfig(
+        text_config=text, vision_config=vision, canvas_length=CANVAS
+    )
+    model = transformers.DiffusionGemmaForBlockDiffusion(config)
+    scramble(model, spread=0.2)
+    for number, layer in enumerate(model.model.decoder.layers):
+        layer.layer_scalar.fill_(0.9 - 0.1 * number)
+    for number, layer in enumerate(model.model.encoder.language_model.layers):
+        layer.layer_scalar.fill_(1.1 + 0.1 * number)
+    folder = tmp_path_factory.mktemp("gemma")
+    model.save_pretrained(folder)
+    return model.eval(), folder
+
+
+def some(n_tokens: int, seed: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(3, VOCABULARY, (n_tokens,), generator=generator)
+
+
+def ours(model: CanvasModel, prompt: torch.Tensor, canvas: torch.Tensor) -> list[Any]:
+    cache = model.new_cache()
+    for start in range(0, len(prompt), 4):  # in parts, as a cache is continued
+        part = prompt[start : start + 4]
+        model.forward([Rows(part, torch.arange(start, start + len(part)), cache)])
+        cache.keep(part.tolist())
+    positions = torch.arange(len(prompt), len(prompt) + len(canvas))
+    results: list[Any] = []
+    logits = None
+    for _ in range(2):
+        vectors = model.condition(canvas, logits)
+        rows = Rows(canvas, positions, cache, vectors=vectors)
+        logits = model.logits(model.forward([rows]))
+        results.append(logits)
+    return results
+
+
+@pytest.mark.parametrize("n_prompt", [3, 11])
+def test_canvas_logits_equal_the_reference_with_and_without_self_conditioning(
+    reference: tuple[Any, Path], n_prompt: int
+) -> None:
+    model, folder = reference
+    prompt, canvas = some(n_prompt, 1), some(CANVAS, 2)
+    with torch.no_grad():
+        first = model(prompt[None], decoder_input_ids=canvas[None]).logits
+        second = model(
+            prompt[None],
+            decoder_input_ids=canvas[None],
+            self_conditioning_logits=first,
+        ).logits
+    results = ours(load_canvas_model(folder, CPU), prompt, canvas)
+    torch.testing.assert_close(results[0], first[0], atol=1e-4, rtol=0)
+    torch.testing.assert_close(results[1], second[0], atol=1e-4, rtol=0)
