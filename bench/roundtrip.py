@@ -16,6 +16,7 @@ from niello.infill.lexis import PAIRS
 from niello.infill.parse import Node, Parsed, parse
 from niello.infill.propose import Candidate, Options, propose
 from niello.infill.snapshot import Snapshot
+from niello.infill.span import find_span
 
 RULES = ("plain", "copy", "lines", "bracket", "repeat", "crlf")
 """What is given back: the text, followed by the text after it, by the next three lines,
@@ -45,6 +46,17 @@ class Outcome(NamedTuple):
     expected: str
     found: str
     written: str
+
+
+class Spoiled(NamedTuple):
+    """What became of a wrong text: the ERROR and MISSING nodes without and with it."""
+
+    trip: Trip
+    written: str
+    found: str
+    n_before: int
+    n_after: int
+    shown: bool
 
 
 class Echo:
@@ -152,6 +164,8 @@ def play(trip: Trip) -> Iterator[Outcome]:
         if added is None:
             continue
         old = parse(before + after, trip.language, old)
+        if rule in ("bracket", "repeat") and _is_in_literal(old, start):
+            continue  # In a string every text is right.
         candidate = ask(old, start, deleted + added)
         found = apply(before + after, candidate)
         yield Outcome(trip, rule, found == whole, whole, found, deleted + added)
@@ -179,6 +193,46 @@ def _added(rule: str, before: str, deleted: str, after: str, trip: Trip) -> str 
         return "\n" + "\n".join(lines)
     n_lines = 1 + below[: below.index(lines[-1])].count("\n")
     return rest + "\n" + "\n".join(below.split("\n")[:n_lines])
+
+
+def _is_in_literal(parsed: Parsed, cursor: int) -> bool:
+    return find_span(parsed, cursor).kind in ("string", "comment")
+
+
+def spoil(trip: Trip, others: Sequence[str], rng: random.Random) -> Spoiled:
+    """Fill a trip with wrong text; count what does not parse before and after.
+
+    Both counts come of parses from nothing, by the outer language of the file.
+    """
+    text = read(trip.path)
+    assert text is not None
+    before, after = text[: trip.start], text[trip.end :]
+    deleted = text[trip.start : trip.end].replace("\r\n", "\n")
+    wrong = _wrong(deleted, rng.choice(others), rng)
+    parsed = parse(before + after, trip.language)
+    candidate = ask(parsed, trip.start, wrong, len(wrong) or 1)
+    if candidate is None:
+        return Spoiled(trip, wrong, before + after, 0, 0, False)
+    left = parse(apply(parsed.text, candidate._replace(text="")), trip.language)
+    found = parse(apply(parsed.text, candidate), trip.language)
+    return Spoiled(trip, wrong, found.text, len(left.broken), len(found.broken), True)
+
+
+def _wrong(deleted: str, other: str, rng: random.Random) -> str:
+    """Return the text of another place, or this one cut, shuffled or spoilt."""
+    kind = rng.randrange(5)
+    if kind == 0:
+        return other
+    if kind == 1:
+        return deleted[: rng.randrange(len(deleted))]
+    if kind == 2:
+        words = re.findall(r"\w+|\s+|[^\w\s]", deleted)
+        rng.shuffle(words)
+        return "".join(words)
+    place = rng.randrange(len(deleted) + 1)
+    if kind == 3:
+        return deleted[:place] + rng.choice("()[]{}\"'`;:,=<>#\\\n") + deleted[place:]
+    return deleted[:place] + other + deleted[place:]
 
 
 def _closers(name: str) -> list[str]:

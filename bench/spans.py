@@ -5,15 +5,18 @@ import json
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import Pool
 from pathlib import Path
+from typing import TypeVar
 
 from niello.grammars.catalogue import all_languages, language_of
 
-from .roundtrip import RULES, Outcome, Trip, pick, play
+from .roundtrip import RULES, Outcome, Spoiled, Trip, pick, play, read, spoil
 
 _NEEDED = 0.995
+
+_Task = tuple[Path, int, int]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--files", type=int, default=300, help="most files a language")
     parser.add_argument("--language", action="append", help="only this language")
     parser.add_argument("--failures", type=Path, help="a folder for what went wrong")
+    parser.add_argument("--wrong", action="store_true", help="fill wrong text instead")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--json", action="store_true")
@@ -32,12 +36,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not files:
         print(f"no source files below {options.sources}", file=sys.stderr)
         return 2
+    if options.wrong:
+        return run_wrong(files, options.cases, options.seed, options.jobs)
     per_file = -(-options.cases // (sum(map(len, files.values())) * len(RULES)))
     paths = [path for found in files.values() for path in found]
     tasks = [(path, per_file, options.seed) for path in paths]
     right: dict[str, Counter[str]] = defaultdict(Counter)
     total: dict[str, Counter[str]] = defaultdict(Counter)
-    for outcome in _outcomes(tasks, options.jobs):
+    for outcome in _work_on(_work, tasks, options.jobs):
         language, rule = outcome.trip.language, outcome.rule
         total[language][rule] += 1
         right[language][rule] += outcome.same
@@ -50,6 +56,37 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_table(right, total, counts))
     shares = [right[name].total() / max(1, total[name].total()) for name in total]
     return 0 if all(share >= _NEEDED for share in shares) else 1
+
+
+def run_wrong(files: dict[str, list[Path]], n_cases: int, seed: int, jobs: int) -> int:
+    """Fill wrong text everywhere; nothing shown may leave more that does not parse."""
+    per_file = -(-n_cases // sum(map(len, files.values())))
+    tasks = [(path, per_file, seed) for found in files.values() for path in found]
+    shown: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    worse: list[Spoiled] = []
+    for spoiled in _work_on(_spoil_file, tasks, jobs):
+        total[spoiled.trip.language] += 1
+        shown[spoiled.trip.language] += spoiled.shown
+        if spoiled.n_after > spoiled.n_before:
+            worse.append(spoiled)
+    print(f"{'language':12}{'cases':>7}{'shown':>7}{'worse':>7}")
+    for name in sorted(total):
+        n_worse = sum(each.trip.language == name for each in worse)
+        print(f"{name:12}{total[name]:7}{shown[name]:7}{n_worse:7}")
+    for each in worse:
+        print(f"{each.trip.path}:{each.trip.start}: {each.written!r}")
+    print(f"{total.total()} wrong texts, {len(worse)} shown that parse worse")
+    return 1 if worse else 0
+
+
+def _spoil_file(task: _Task) -> list[Spoiled]:
+    path, n_trips, seed = task
+    rng = random.Random(f"{seed} {path.name}")
+    trips = pick(path, rng, n_trips)
+    text = read(path) or ""
+    others = [text[trip.start : trip.end] for trip in trips]
+    return [spoil(trip, others, rng) for trip in trips]
 
 
 def find_files(
@@ -69,17 +106,19 @@ def find_files(
     }
 
 
-_Task = tuple[Path, int, int]
+_Result = TypeVar("_Result")
 
 
-def _outcomes(tasks: list[_Task], jobs: int) -> Iterator[Outcome]:
+def _work_on(
+    work: Callable[[_Task], list[_Result]], tasks: list[_Task], jobs: int
+) -> Iterator[_Result]:
     if jobs == 1:
         for task in tasks:
-            yield from _work(task)
+            yield from work(task)
         return
     with Pool(jobs) as pool:
-        for outcomes in pool.imap_unordered(_work, tasks, chunksize=8):
-            yield from outcomes
+        for results in pool.imap_unordered(work, tasks, chunksize=8):
+            yield from results
 
 
 def _work(task: _Task) -> list[Outcome]:

@@ -21,7 +21,7 @@ from .lines import (
     to_line_feeds,
     width,
 )
-from .parse import Parsed, replace
+from .parse import Parsed, parse_again, replace
 from .span import Span, enclosing, expected_indent, opens, step
 from .stop import closed_too_much, find_place
 
@@ -100,13 +100,18 @@ class Judge:
             return True
         filled = self._fill(written)
         end = self.span.start + len(self._whole(written))
-        if filled.tree is None or len(filled.broken) > self.most:
-            return False
-        if len(filled.broken) > self.allowed and any(
-            node.start <= end and node.end >= self.span.start for node in filled.broken
-        ):
-            return False
+        if self._is_worse(filled, end):
+            filled = parse_again(filled)
+            if self._is_worse(filled, end):
+                return False
         return not self._swallows(filled, end)
+
+    def _is_worse(self, filled: Parsed, end: int) -> bool:
+        if filled.tree is None or len(filled.broken) > self.most:
+            return True
+        return len(filled.broken) > self.allowed and any(
+            node.start <= end and node.end >= self.span.start for node in filled.broken
+        )
 
     def _swallows(self, filled: Parsed, end: int) -> bool:
         """Tell whether a string or comment of the text runs on over what follows."""

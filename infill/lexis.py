@@ -187,7 +187,7 @@ def _pattern(language: Language | None) -> re.Pattern[str]:
     known = "([{" if language is None else language.brackets
     if "<" in known:
         parts.append(
-            rf"(?P<close></[a-zA-Z])|(?P<open><(?!(?:{_NO_CONTENT})\b)[a-zA-Z][^>]*(?<!/)>)"
+            rf"(?P<close></[a-zA-Z])|(?P<open><(?!(?:{_NO_CONTENT})\b)[a-zA-Z][^<>]*(?<!/)>)"
         )
     elif known:
         closers = "".join(PAIRS[sign] for sign in known)

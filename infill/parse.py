@@ -183,6 +183,14 @@ def replace(parsed: Parsed, start: int, end: int, text: str) -> Parsed:
     return Parsed(whole, parsed.name, data, tree, ranges)
 
 
+def parse_again(parsed: Parsed) -> Parsed:
+    """Parse the same text from nothing: a reparse may see an ERROR that is not there."""
+    if parsed.language is None or len(parsed.data) > MAX_BYTES:
+        return parsed
+    tree = _parse(parsed.language, parsed.data, None, parsed.ranges)
+    return Parsed(parsed.text, parsed.name, parsed.data, tree, parsed.ranges)
+
+
 def run_matches(
     parsed: Parsed, purpose: str, start: int, end: int
 ) -> list[dict[str, list[tuple[int, int]]]]:

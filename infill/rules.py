@@ -123,10 +123,12 @@ def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
     ``rest`` is what follows on the last line; where there is any, the lines are parts of
     one statement, and there is hardly a reason to say a part twice.
     """
-    least = 3 if rest.strip() else 5
     lines = (given + written).split("\n")
+    while len(lines) > 1 and lines[-1] == lines[-2] and _is_closer(lines[-1].strip()):
+        lines.pop()  # What closes a block is never said twice at one margin.
     bodies = [line.strip() for line in lines]
     n_lines = len(lines)
+    least = 3 if rest.strip() else 5
     for period in range(1, n_lines // 2 + 1):
         start = n_lines - period
         while start > 0 and bodies[start - 1] == bodies[start - 1 + period]:
@@ -134,16 +136,20 @@ def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
         block = "".join(bodies[start : start + period])
         repeated = n_lines - start - period
         enough = len(block) >= least and _weight(block) > least - 4
-        # A word that closes a block is never said twice at one margin.
-        closes = lines[-1] == lines[-2] and block.isalpha() and len(block) > 1
-        if repeated >= period and (enough or closes):
+        if repeated >= period and enough and not _is_closer(block):
             return "\n".join(lines[: start + period])[len(given) :]
     # The last time may have been cut short, as by a bracket that was there already.
     if n_lines > 1 and _weight(bodies[-1]) >= 2 * _ALNUM:
         whole, last = bodies[-2:]
         if whole.startswith(last) and 2 * len(last) > len(whole):
-            return "\n".join(lines[:-1])[len(given) :]
-    return written
+            lines.pop()
+    return "\n".join(lines)[len(given) :]
+
+
+def _is_closer(line: str) -> bool:
+    """Tell whether a line is a word or signs alone, as what closes a block is."""
+    signs = not _weight(line) and not line.endswith(",")
+    return len(line) > 1 and (line.isalpha() or signs)
 
 
 def drop_stray_closer(written: str, before: str) -> str:
@@ -173,7 +179,7 @@ def trim_end(written: str, suffix: str, cut: bool = False) -> str:
     if breaks:
         kept += tail[: tail.index("\n")]  # White space that the line was ended with.
     if not suffix:
-        return kept + "\n" * min(breaks, 1)
+        return kept + "\n" * min(breaks, 0 if cut else 1)
     # The suffix has the line's own end; one blank line more may be meant, many are not.
     blank_follows = bool(re.match(r"\n[ \t]*\n", suffix))
     return kept + ("\n" if breaks == 2 and not blank_follows else "")
