@@ -28,7 +28,7 @@ Tree = dict[str, bytes]
 
 
 def test_a_killed_run_damages_no_file_and_resumes_to_the_same_end(
-    tmp_path: Path,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(7)
     old_tree = make_tree(tmp_path / "original")
@@ -60,7 +60,8 @@ def test_a_killed_run_damages_no_file_and_resumes_to_the_same_end(
         assert runner.start(*arguments).wait() == 3, runner.errors()
         assert read_tree(runner.folder) == new_tree
         shutil.rmtree(runner.folder)
-    print(f"{KILLS} runs, {in_the_middle} kills between the first write and the last")
+    with capsys.disabled():
+        sys.stdout.write(f"{KILLS} runs, {in_the_middle} killed amid the writes ")
 
 
 class Runner:
