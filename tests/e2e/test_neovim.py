@@ -128,6 +128,12 @@ def test_a_trigger_brings_several_to_cycle_through(open_file: Open) -> None:
     assert [entry["kind"] for entry in heard(nvim, "inline")] == [1]
 
 
+def test_a_trigger_is_not_undone_by_the_keys_before_it(open_file: Open) -> None:
+    nvim = open_file("def add(a, b):\n    return \n")
+    nvim.keys("jA<M-\\>")
+    nvim.until_seen("(1/3)")
+
+
 def test_dismissing_and_leaving_insert_mode_take_ghost_text_away(
     open_file: Open,
 ) -> None:

@@ -1,12 +1,9 @@
---- Our own ghost text, for Neovim without a built-in inline completion.
----
---- A suggestion is a text for the range from (row, col) to `tail` bytes before the end of
---- the cursor's line. It stays valid as long as what stands between (row, col) and the
---- cursor is a head of the text, so that typing, Backspace and partial accepts need no
---- bookkeeping: everything is computed from the buffer again.
+--- Our own ghost text, for Neovim without a built-in inline completion: asks, draws and
+--- accepts. Where a suggestion stands is the business of `niello.suggestion`.
 
 local config = require('niello.config')
 local pieces = require('niello.pieces')
+local suggestion = require('niello.suggestion')
 
 local api = vim.api
 local METHOD = 'textDocument/inlineCompletion'
@@ -18,13 +15,7 @@ local namespace = api.nvim_create_namespace('niello.ghost')
 local groups = {} ---@type table<integer, integer> buffer -> autocommand group
 local pending ---@type { client: vim.lsp.Client, id: integer }?
 local shown ---@type niello.Shown?
-
----@class niello.Suggestion
----@field row integer
----@field col integer
----@field tail integer bytes between the range's end and the line's end
----@field text string
----@field command? lsp.Command
+local asked ---@type string? the moment of the last request by key
 
 ---@class niello.Shown
 ---@field bufnr integer
@@ -32,58 +23,9 @@ local shown ---@type niello.Shown?
 ---@field items niello.Suggestion[]
 ---@field index integer
 
----@param item table the protocol's item
----@param bufnr integer
----@param encoding string
----@return niello.Suggestion?
-local function read_item(item, bufnr, encoding)
-  local text = type(item.insertText) == 'table' and item.insertText.value or item.insertText
-  local cursor = api.nvim_win_get_cursor(0)
-  local row, col, tail = cursor[1] - 1, cursor[2], 0
-  local line = api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ''
-  tail = #line - col
-  if item.range then
-    if item.range.start.line ~= row or item.range['end'].line ~= row then
-      return nil
-    end
-    col = vim.str_byteindex(line, encoding, item.range.start.character, false)
-    tail = #line - vim.str_byteindex(line, encoding, item.range['end'].character, false)
-  end
-  text = text:gsub('\r\n', '\n')
-  return { row = row, col = col, tail = tail, text = text, command = item.command }
-end
-
---- What is still to be written, and the text between cursor and range end that it
---- replaces; nil once the buffer has left the suggestion.
----@param bufnr integer
----@param item niello.Suggestion
----@return { rest: string, replaced: string, row: integer, col: integer }?
-local function place(bufnr, item)
-  local cursor = api.nvim_win_get_cursor(0)
-  local row, col = cursor[1] - 1, cursor[2]
-  if row < item.row or (row == item.row and col < item.col) then
-    return nil
-  end
-  local ok, typed = pcall(api.nvim_buf_get_text, bufnr, item.row, item.col, row, col, {})
-  if not ok then
-    return nil
-  end
-  local head = table.concat(typed, '\n')
-  local line = api.nvim_buf_get_lines(bufnr, row, row + 1, true)[1]
-  if not vim.startswith(item.text, head) or #line - item.tail < col then
-    return nil
-  end
-  local rest = item.text:sub(#head + 1)
-  local replaced = line:sub(col + 1, #line - item.tail)
-  if rest == replaced then
-    return nil
-  end
-  return { rest = rest, replaced = replaced, row = row, col = col }
-end
-
 local function draw()
   local item = shown.items[shown.index]
-  local at = place(shown.bufnr, item)
+  local at = suggestion.place(shown.bufnr, item)
   api.nvim_buf_clear_namespace(shown.bufnr, namespace, 0, -1)
   if not at then
     return false
@@ -123,6 +65,7 @@ end
 --- Takes the ghost text away and forgets it.
 function M.dismiss()
   cancel()
+  asked = nil
   if shown then
     if api.nvim_buf_is_valid(shown.bufnr) then
       api.nvim_buf_clear_namespace(shown.bufnr, namespace, 0, -1)
@@ -135,14 +78,20 @@ local function typing()
   return api.nvim_get_mode().mode:sub(1, 1) == 'i'
 end
 
+--- Names the text and the cursor of now.
+local function moment_of(bufnr)
+  local cursor = api.nvim_win_get_cursor(0)
+  return ('%d %d %d %d'):format(bufnr, api.nvim_buf_get_changedtick(bufnr), cursor[1], cursor[2])
+end
+
 local function receive(client, bufnr, tick, err, result)
   if err or not typing() or api.nvim_get_current_buf() ~= bufnr or api.nvim_buf_get_changedtick(bufnr) ~= tick then
     return
   end
   local items = {}
   for _, raw in ipairs(result and (result.items or result) or {}) do
-    local item = read_item(raw, bufnr, client.offset_encoding)
-    if item and place(bufnr, item) then
+    local item = suggestion.read(raw, bufnr, client.offset_encoding)
+    if item and suggestion.place(bufnr, item) then
       table.insert(items, item)
     end
   end
@@ -180,6 +129,9 @@ local function on_change(client, bufnr)
   if shown and not draw() then
     M.dismiss()
   end
+  if asked == moment_of(bufnr) then
+    return
+  end
   -- A macro that runs is no typing.
   if config.get().auto and config.wanted(bufnr) and vim.fn.reg_executing() == '' then
     request(client, bufnr, AUTOMATIC)
@@ -197,15 +149,12 @@ function M.attach(client, bufnr)
   local function on(events, callback)
     api.nvim_create_autocmd(events, { group = group, buffer = bufnr, callback = callback })
   end
-  local tick = 0
+  local seen = ''
   on({ 'InsertEnter', 'CursorMovedI', 'TextChangedI', 'TextChangedP' }, function(event)
-    -- One keystroke fires several of these; a cursor that moved without a change ends
-    -- the suggestion through `place`.
-    local now = api.nvim_buf_get_changedtick(bufnr)
-    local cursor = api.nvim_win_get_cursor(0)
-    local moment = ('%d %d %d'):format(now, cursor[1], cursor[2])
-    if moment ~= tick or event.event == 'InsertEnter' then
-      tick = moment
+    -- One keystroke fires several of these.
+    local moment = moment_of(bufnr)
+    if moment ~= seen or event.event == 'InsertEnter' then
+      seen = moment
       vim.schedule(function()
         if typing() and api.nvim_get_current_buf() == bufnr and not client:is_stopped() then
           on_change(client, bufnr)
@@ -242,7 +191,9 @@ end
 function M.trigger()
   local client = require('niello').client()
   if client then
-    request(client, api.nvim_get_current_buf(), INVOKED)
+    local bufnr = api.nvim_get_current_buf()
+    asked = moment_of(bufnr)
+    request(client, bufnr, INVOKED)
   end
 end
 
@@ -257,7 +208,7 @@ end
 --- Writes a piece ('all', 'word' or 'line') of the ghost text into the buffer.
 function M.accept(piece)
   local item = shown and shown.items[shown.index]
-  local at = item and place(shown.bufnr, item)
+  local at = item and suggestion.place(shown.bufnr, item)
   if not (item and at) then
     return
   end
@@ -285,7 +236,7 @@ end
 --- The keys an expression mapping returns to accept a piece, or nil without ghost text.
 ---@return string?
 function M.accept_keys(piece)
-  if not (shown and place(shown.bufnr, shown.items[shown.index])) then
+  if not (shown and suggestion.place(shown.bufnr, shown.items[shown.index])) then
     return nil
   end
   -- The undo break makes the accepted text one step of its own.
