@@ -70,16 +70,23 @@ def _single(client: Client, number: int) -> float | None:
     page = _warm(client, number)
     page.type(f"\n\ndef total_{number}(prices, tax):\n    ")
     page.ask()
-    sent = page.type("return")
-    return page.ask()[0] - sent
+    return _asked(page, f"amount_{number} = ")
 
 
 def _multi(client: Client, number: int) -> float | None:
     page = _warm(client, number)
     page.type(f"\n\ndef count_words_{number}(path)")
     page.ask()
-    sent = page.type(":")
-    return page.ask()[0] - sent
+    return _asked(page, f" -> dict[str, int]:  # {number}")
+
+
+def _asked(page: _Page, text: str) -> float | None:
+    """Return the wait after typing a text, None if memory knew the answer."""
+    fills = page.client.request("niello/counters", None)["fills"]
+    sent = page.type(text)
+    arrived, _ = page.ask()
+    known = page.client.request("niello/counters", None)["fills"] == fills
+    return None if known else arrived - sent
 
 
 def _type_through(client: Client, number: int) -> float | None:
@@ -106,8 +113,7 @@ def _after_accept(client: Client, number: int) -> float | None:
 def _cold(client: Client, number: int) -> float | None:
     client.request("workspace/executeCommand", {"command": "niello.clearCache"})
     page = _Page(client, number, 100)
-    sent = page.type(f"def total_{number}(prices, tax):\n    return")
-    return page.ask()[0] - sent
+    return _asked(page, f"def total_{number}(prices, tax):\n    return")
 
 
 def _cancel(client: Client, number: int) -> float | None:

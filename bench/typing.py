@@ -1,7 +1,7 @@
 """``niello bench typing FILE``: a file's middle typed through the real server.
 
 Shows that a keystroke costs what was typed and not the file: tokens computed a
-keystroke, the share of the prompt found in the cache, and the time from change to answer.
+keystroke, the share of the prompt found in the cache, the time from change to answer.
 """
 
 import argparse
@@ -68,9 +68,12 @@ def type_through(client: Client, text: str, path: Path, n_keys: int) -> Typing:
     client.initialize(initializationOptions={"inline": {"ahead": False}})
     client.wait_for_note("niello/status", 600, kind="ready")
     uri = path.resolve().as_uri()
+    # Whole lines are typed on an empty one, so that nothing stands behind the cursor.
     start = text.rfind("\n", 0, max(len(text) - n_keys, 0) // 2) + 1
-    typed = text[start : start + n_keys + _WARM_UP]
-    client.open(uri, text[:start] + text[start + len(typed) :], language_of(path))
+    end = text.find("\n", min(start + n_keys + _WARM_UP, len(text)))
+    typed = text[start : end if end > 0 else len(text)]
+    rest = text[start + len(typed) :]
+    client.open(uri, text[:start] + rest, language_of(path))
     line, column = text.count("\n", 0, start), 0
     times: list[float] = []
     asked = 0

@@ -55,6 +55,7 @@ KINDS = {
     ),
     "docstring": Kind("Write docstring", _REWRITE, masks.docstring_mask),
     "annotations": Kind("Add type annotations", _REWRITE, masks.annotation_masks),
+    "next": Kind("Carry the last change on", _REWRITE, lambda *_: [Mask(0, 0)]),
     "markers": Kind("Fill every marker in file", _REWRITE, masks.marker_masks),
 }
 
@@ -98,6 +99,8 @@ class Actions:
             if not params.context.only
             or any(_covers(only, each.kind) for only in params.context.only)
         ]
+        if not self._server.following.has_change(document):
+            wanted = [name for name in wanted if name != "next"]
         return self._list(document.snapshot(), start, end, wanted)
 
     async def resolve(self, action: lsp_types.CodeAction) -> lsp_types.CodeAction:
@@ -177,17 +180,10 @@ class Actions:
 
     async def _compute(self, target: Target) -> lsp_types.WorkspaceEdit | None:
         server, snapshot = self._server, target.snapshot
-        options = options_of(server.layers.settings, 1)
-
-        def work(filler: Filler, stop: StopFlag) -> list[Edit]:
-            parsed = server.trees.parse(snapshot)
-            found = KINDS[target.kind].find(parsed, target.start, target.end)
-            if target.instruction:
-                found = [each._replace(hint=target.instruction) for each in found]
-            return fill_masks(parsed, found, filler, options, stop)
-
-        key = f"{spelling(snapshot.uri)} edit"
-        edits = await server.holder.run(work, key, Priority.BATCH)
+        if target.kind == "next":
+            edits: list[Edit] | None = await server.following.edits(snapshot)
+        else:
+            edits = await self._fill(target)
         if not server.documents.is_current(snapshot):
             raise Refusal(CONTENT_MODIFIED, "the document has changed; ask again")
         if not edits:
@@ -198,6 +194,20 @@ class Actions:
         return workspace_edit(
             snapshot, edits, title, server.client_capabilities, encoding
         )
+
+    async def _fill(self, target: Target) -> list[Edit] | None:
+        server, snapshot = self._server, target.snapshot
+        options = options_of(server.layers.settings, 1)
+
+        def work(filler: Filler, stop: StopFlag) -> list[Edit]:
+            parsed = server.trees.parse(snapshot)
+            found = KINDS[target.kind].find(parsed, target.start, target.end)
+            if target.instruction:
+                found = [each._replace(hint=target.instruction) for each in found]
+            return fill_masks(parsed, found, filler, options, stop)
+
+        key = f"{spelling(snapshot.uri)} edit"
+        return await server.holder.run(work, key, Priority.BATCH)
 
 
 def _order(parsed: Parsed, start: int, end: int) -> list[str]:

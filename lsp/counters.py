@@ -7,6 +7,8 @@ from typing import Protocol, runtime_checkable
 from niello.infill.canvas import Canvas, Draws, Fill, Filler, StopFlag
 from niello.infill.context import Context
 
+from .next_edit import Scored, Scorer
+
 
 @runtime_checkable
 class Warmer(Protocol):
@@ -49,6 +51,17 @@ class Counting:
             counts.fed += fill.n_fed
             counts.cached += fill.n_cached
         return found
+
+    @property
+    def scores(self) -> bool:
+        """Whether the engine can tell how likely a text is."""
+        return isinstance(self._filler, Scorer)
+
+    def score(self, text: str, stop: StopFlag) -> Sequence[Scored]:
+        """Score a text, if the engine can."""
+        return (
+            self._filler.score(text, stop) if isinstance(self._filler, Scorer) else ()
+        )
 
     def warm(self, context: Context, stop: StopFlag) -> None:
         """Compute a context ahead, if the engine can."""

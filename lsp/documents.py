@@ -28,6 +28,7 @@ class Document:
         self.version = version
         self.text = text
         self.changed_at = 0  # offset behind the last change
+        self.before = text  # the text before the last message that changed it
         self._lines: Lines | None = None
 
     @property
@@ -145,6 +146,7 @@ class Documents:
         document = self.find(uri)
         if document is None:
             return None
+        document.before = document.text
         for change in changes:
             if isinstance(change, lsp_types.TextDocumentContentChangePartial):
                 start = document.offset(change.range.start, self.encoding)

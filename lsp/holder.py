@@ -7,7 +7,7 @@ from; memory that ran out is freed first.
 import asyncio
 import gc
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar, runtime_checkable
 
 from niello.infill.canvas import Filler, StopFlag
@@ -56,10 +56,9 @@ class Holder:
         """Whether an engine is loaded."""
         return self._filler is not None
 
-    def load(self, settings: Settings) -> asyncio.Future[None]:
+    def load(self, settings: Settings | Awaitable[Settings]) -> None:
         """Load the engine that ``settings`` name, in the place of the one held."""
         self._loading = asyncio.ensure_future(self._load_now(settings))
-        return self._loading
 
     async def run(
         self,
@@ -92,8 +91,9 @@ class Holder:
         """Have the engine drop its cache, after the work that is queued."""
         self.jobs.submit(lambda stop: self._free(), Priority.BATCH)
 
-    async def _load_now(self, settings: Settings) -> None:
+    async def _load_now(self, wanted: Settings | Awaitable[Settings]) -> None:
         loop = asyncio.get_running_loop()
+        settings = wanted if isinstance(wanted, Settings) else await wanted
         self._status.loading("loading the model", None)
 
         def progress(message: str, fraction: float | None) -> None:

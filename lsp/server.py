@@ -8,6 +8,7 @@ from lsprotocol import types as lsp_types
 
 from .actions import COMMAND, KINDS
 from .completion import TRIGGERS
+from .following import NEXT_EDIT
 from .holder import LoadFiller
 from .jobs import Priority
 from .layers import Layers
@@ -62,8 +63,7 @@ def _add_documents(server: NielloServer) -> None:
 def _add_features(server: NielloServer) -> None:
     @server.feature(lsp_types.INITIALIZED)
     def initialized(params: lsp_types.InitializedParams) -> None:
-        server.holder.load(server.layers.settings)
-        server.start_reading_settings()
+        server.start()
 
     @server.feature(lsp_types.SET_TRACE)
     def set_trace(params: lsp_types.SetTraceParams) -> None:
@@ -111,6 +111,10 @@ def _add_features(server: NielloServer) -> None:
     @server.feature(lsp_types.CODE_ACTION_RESOLVE)
     def resolve_action(action: lsp_types.CodeAction) -> Awaitable[lsp_types.CodeAction]:
         return server.actions.resolve(action)
+
+    @server.feature(NEXT_EDIT)
+    def next_edit(params: Any) -> dict[str, Any] | Awaitable[dict[str, Any]]:
+        return server.following.answer(params)
 
     @server.feature("niello/idle")
     def idle(params: Any) -> Awaitable[None]:

@@ -1,6 +1,7 @@
 """One client's session: the server's parts, and what moves between them."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from functools import partial
@@ -17,6 +18,7 @@ from .access import refusal
 from .actions import Actions
 from .completion import Completion
 from .documents import Document, Documents, spelling, to_path
+from .following import Following
 from .holder import Holder, LoadFiller
 from .inline import Inline
 from .layers import Layers, read_project
@@ -28,6 +30,8 @@ from .status import Progress, Status
 from .trees import Trees
 
 logger = logging.getLogger(__name__)
+
+_PATIENCE = 3.0  # seconds for the client to tell its settings before a model is loaded
 
 PullModel = Callable[[Settings, Progress], None]
 
@@ -60,9 +64,11 @@ class NielloServer(LanguageServer):
         self.inline = Inline(*parts)
         self.completion = Completion(*parts)
         self.actions = Actions(self)
+        self.following = Following(self)
         self.left: asyncio.Future[int] | None = None
         self.roots: list[str] = []
         self._reading: asyncio.Future[None] | None = None
+        self._started = False
         self._pull = pull
 
     def begin(self, params: lsp_types.InitializeParams, encoding: str) -> None:
@@ -73,16 +79,28 @@ class NielloServer(LanguageServer):
         self.roots = folders or [each for each in [params.root_uri] if each]
         document = params.capabilities.text_document
         self.completion.has_ghost_text = bool(document and document.inline_completion)
-        self._warn(self.layers.update("client", params.initialization_options))
+        self._apply(
+            partial(self.layers.update, "client", params.initialization_options)
+        )
 
     def leave(self, code: int) -> None:
         """End the process with ``code``."""
         if self.left is not None and not self.left.done():
             self.left.set_result(code)
 
+    def start(self) -> None:
+        """Read the settings of project and client, then load the engine they name."""
+        self.holder.load(self._first_settings())
+
     def start_reading_settings(self) -> None:
-        """Begin to ask project and client for settings."""
+        """Begin to ask project and client for settings anew."""
         self._reading = asyncio.ensure_future(self._read_settings())
+
+    async def _first_settings(self) -> Settings:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._read_settings(), _PATIENCE)
+        self._started = True
+        return self.layers.settings
 
     async def _read_settings(self) -> None:
         for root in self.roots:
@@ -126,6 +144,7 @@ class NielloServer(LanguageServer):
         if document is not None:
             self.holder.jobs.drop(spelling(document.uri))
             self.inline.changed(document)
+            self.following.changed(document, document.before)
             self.warm(document, document.changed_at)
 
     def warm(self, document: Document, cursor: int) -> None:
@@ -140,6 +159,7 @@ class NielloServer(LanguageServer):
         self.holder.jobs.drop(spelling(uri))
         self.offers.forget(uri)
         self.inline.closed(uri)
+        self.following.closed(uri)
 
     async def pull(self) -> None:
         """Fetch the model that the settings name, then load it."""
@@ -165,7 +185,8 @@ class NielloServer(LanguageServer):
             self.offers.forget()
             set_log_level(after.log)
         engine = ("model", "threads", "check")
-        if any(getattr(before, each) != getattr(after, each) for each in engine):
+        changed = any(getattr(before, each) != getattr(after, each) for each in engine)
+        if changed and self._started:
             self.holder.load(after)
 
     def _warn(self, warnings: list[str]) -> None:

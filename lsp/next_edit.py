@@ -1,0 +1,190 @@
+"""Next edit by remasking: where a change makes the text behind it unlikely, fill anew.
+
+The text around a change is scored as it was and as it is. What lost most of its
+probability, although it was likely before, is where the change has to be carried on; it
+is masked, filled and offered if the fill says something else. Scoring runs forward, so
+only what stands behind the change is found.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from niello.infill.canvas import Filler, StopFlag
+from niello.infill.lines import line_end, line_start
+from niello.infill.parse import Parsed, replace
+from niello.infill.propose import Options, propose_in
+from niello.infill.select import node_span
+
+from .edits import Edit
+from .settings import NextEdit as Rules
+
+_MOST_TRIED = 3  # places that are filled for one change
+_LIKELY = -2.0  # nats; what was less likely before tells nothing by its fall
+_LONGEST = 60  # code points of a place, and of its fill
+_SURE = -0.7  # nats a token; a fill with less confidence is not offered
+
+
+class Scored(Protocol):
+    """A token of scored text: its range in code points and its log-probability."""
+
+    @property
+    def start(self) -> int:
+        """Where it starts."""
+        ...
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        ...
+
+    @property
+    def log_probability(self) -> float:
+        """How likely it is after the text before it, in nats."""
+        ...
+
+
+@runtime_checkable
+class Scorer(Filler, Protocol):
+    """An engine that also tells how likely a text is."""
+
+    def score(self, text: str, stop: StopFlag) -> Sequence[Scored]:
+        """Return the tokens of ``text``, but for the first, in their order."""
+        ...
+
+
+class Change(NamedTuple):
+    """``before[start:old_end]`` became ``after[start:new_end]``."""
+
+    before: str
+    after: str
+    start: int
+    old_end: int
+    new_end: int
+
+
+class Fall(NamedTuple):
+    """A token behind the change, and how much of its log-probability it lost."""
+
+    start: int  # in the text after the change
+    end: int
+    nats: float
+
+
+def change_between(before: str, after: str) -> Change | None:
+    """Return the smallest change that makes one text of the other."""
+    if before == after:
+        return None
+    most = min(len(before), len(after))
+    start = _common(before, after, most)
+    tail = _common(before[::-1], after[::-1], most - start)
+    return Change(before, after, start, len(before) - tail, len(after) - tail)
+
+
+def carry_on(
+    parsed: Parsed,
+    change: Change,
+    scorer: Scorer,
+    rules: Rules,
+    options: Options,
+    stop: StopFlag,
+) -> list[Edit]:
+    """Return edits of the text after the change that carry it on; often none."""
+    falls = find_falls(change, scorer, rules, stop)
+    places: list[tuple[int, int]] = []
+    for fall in falls:
+        place = _place(parsed, fall)
+        if place is not None and place not in places:
+            places.append(place)
+    edits: list[Edit] = []
+    said: dict[str, str] = {}  # what a place of the same text became
+    for start, end in places:
+        old = parsed.text[start:end]
+        if old not in said:
+            if len(said) == _MOST_TRIED or stop():
+                continue
+            said[old] = _refill(parsed, start, end, scorer, options, stop)
+        if said[old] != old:
+            edits.append(Edit(start, end, said[old]))
+    return sorted(edits)
+
+
+def find_falls(
+    change: Change, scorer: Scorer, rules: Rules, stop: StopFlag
+) -> list[Fall]:
+    """Return the tokens that the change made unlikely, the deepest fall first."""
+    first = _lines_away(change.after, change.start, -rules.reach)
+    last = _lines_away(change.after, change.new_end, rules.reach)
+    grown = len(change.after) - len(change.before)
+    old = scorer.score(change.before[first : last - grown], stop)
+    new = scorer.score(change.after[first:last], stop)
+    # Tokens behind the change are the same in both texts, but for where they stand.
+    was = {(each.start + grown, each.end + grown): each.log_probability for each in old}
+    near = line_end(change.after, change.new_end) - first
+    falls = []
+    for each in new:
+        before = was.get((each.start, each.end), float("-inf"))
+        fall = before - each.log_probability
+        if each.start > near and before > _LIKELY and fall >= rules.min_drop:
+            falls.append(Fall(each.start + first, each.end + first, fall))
+    return sorted(falls, key=lambda fall: -fall.nats)
+
+
+def _place(parsed: Parsed, fall: Fall) -> tuple[int, int] | None:
+    """Return the node that a token is in; of a closing bracket, what it closes."""
+    text = parsed.text
+    start = fall.start
+    while start < fall.end and text[start].isspace():
+        start += 1
+    if start == fall.end:
+        return None
+    leaf = parsed.leaf(start)
+    if leaf is None or leaf.end - leaf.start > _LONGEST:
+        return None
+    if any(map(str.isalnum, text[leaf.start : leaf.end])):
+        return leaf.start, leaf.end
+    lists = [
+        node
+        for node in parsed.captures("spans", start, start + 1)
+        if node.name == "list" and node.start < start < node.end
+    ]
+    if not lists or lists[-1].end - lists[-1].start > _LONGEST:
+        return None
+    return lists[-1].start + 1, lists[-1].end - 1
+
+
+def _refill(
+    parsed: Parsed,
+    start: int,
+    end: int,
+    filler: Filler,
+    options: Options,
+    stop: StopFlag,
+) -> str:
+    """Return what the place becomes; its old text if nothing surer is found."""
+    old = parsed.text[start:end]
+    draft = replace(parsed, start, end, "")
+    found = propose_in(draft, node_span(draft, start, start), filler, options, stop)
+    best = found[0] if found else None
+    if best is None or best.score < _SURE or len(best.text) > len(old) + _LONGEST:
+        return old
+    return old if "\n" in best.text or "\r" in best.text else best.text
+
+
+def _lines_away(text: str, offset: int, n_lines: int) -> int:
+    for _ in range(abs(n_lines)):
+        if n_lines < 0:
+            offset = line_start(text, max(line_start(text, offset) - 1, 0))
+        else:
+            offset = min(line_end(text, offset) + 1, len(text))
+    return offset
+
+
+def _common(one: str, other: str, most: int) -> int:
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
