@@ -1,0 +1,79 @@
+"""Where a step writes."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from niello.batch.recipe import (
+    DEFAULT_MARKERS,
+    Find,
+    Marker,
+    Pattern,
+    Place,
+    Places,
+    Query,
+    Step,
+)
+from niello.batch.targets import Target, find_targets, offset_of, place_of
+from niello.infill.errors import SettingsError
+from niello.infill.parse import parse
+
+
+def targets(find: Find, text: str, rewrite: str = "", **step: str) -> list[Target]:
+    parsed = parse(text, "python")
+    return find_targets(Step(find, rewrite, **step), Path("a.py"), parsed)
+
+
+def texts(find: Find, text: str, **step: str) -> list[str]:
+    return [text[t.start : t.end] for t in targets(find, text, **step)]
+
+
+def test_a_query_names_what_to_replace() -> None:
+    query = Query("(assignment left: (_) @name right: (_) @fill)")
+    assert texts(query, "é = '🎙️'\nn = 2\n") == ["'🎙️'", "2"]
+    assert texts(query, "a = 1\nb = 2\n", name="^b$") == ["2"]
+    assert texts(query, "a = 1\nb = 2\n", unless="1") == ["2"]
+
+
+def test_captures_of_a_query_are_metavariables() -> None:
+    query = Query("(assignment left: (_) @left right: (_) @fill)")
+    [target] = targets(query, "a = 1", rewrite="f($fill, ⟦⟧, $left)")
+    assert target.template.pieces == ("f(1, ", ", a)")
+
+
+def test_a_pattern_counts_code_points() -> None:
+    assert texts(Pattern("f($A)"), "x = '🎙️'; f('é')\n") == ["f('é')"]
+
+
+def test_of_targets_inside_each_other_the_outer_one_is_kept() -> None:
+    assert texts(Pattern("f($A)"), "f(f(1))\nf(2)\n") == ["f(f(1))", "f(2)"]
+
+
+def test_a_marker_in_a_comment_stands_for_the_comment_and_is_a_hint() -> None:
+    text = "a = ⟦⟧\n# TODO: fill in the sum of a and 1\n"
+    first, second = targets(Marker(DEFAULT_MARKERS), text)
+    assert text[first.start : first.end] == "⟦⟧"
+    assert second.hint == "# TODO: fill in the sum of a and 1"
+
+
+def test_a_place_counts_from_one_and_leaves_its_end_out() -> None:
+    places = Places((Place(Path("a.py"), (2, 5), (2, 6)),))
+    assert texts(places, "a = 1\nb = 2\n") == ["2"]
+
+
+@pytest.mark.parametrize("place", [(0, 1), (4, 1), (1, 0), (1, 7)])
+def test_a_place_that_is_not_in_the_file_is_an_error(place: tuple[int, int]) -> None:
+    with pytest.raises(SettingsError, match="--at"):
+        offset_of("a = 1\nb = 2\n", *place)
+
+
+@given(st.text("ab\r\n\x0c\u2028é🎙"), st.data())
+def test_places_and_offsets_are_each_others_reverse(
+    text: str, data: st.DataObject
+) -> None:
+    offset = data.draw(st.integers(0, len(text)))
+    if text[offset - 1 : offset + 1] == "\r\n":
+        return  # Between the two is no place.
+    assert offset_of(text, *place_of(text, offset)) == offset
