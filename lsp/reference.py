@@ -1,0 +1,117 @@
+"""The reference of settings, commands and messages, written from what is declared.
+
+``python -m niello.lsp.reference`` writes docs/settings.md; a test holds it to that.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .layers import SETTINGS, Setting
+
+_INTRODUCTION = """\
+# Settings, commands and messages
+
+This page is written by `python -m niello.lsp.reference`; edit the declarations in
+`lsp/settings.py` and not this file.
+
+A setting is taken from the first of these that has it: a flag of `niello serve`, an
+environment variable, the client (`initializationOptions`, `workspace/configuration`
+section `niello`, `workspace/didChangeConfiguration`), the project (`niello.toml`, else
+`[tool.niello]` in `pyproject.toml`, in the first root that has one), the default. Keys
+may be written in snake case, camel case or with hyphens, nested or with dots. A wrong
+value keeps the one before and is named in one message. Changes apply at once; another
+model is loaded without a restart.
+
+A project file may not set what is marked *private*: opening a stranger's folder must
+not choose what runs or where a log is written.
+
+"""
+
+COMMANDS: Mapping[str, str] = {
+    "niello.edit": "Computes an in-place edit and has the client apply it. Its "
+    "argument is `{edit, uri, range, version?, instruction?}`; `edit` is `fill`, "
+    "`rewrite`, `block`, `body`, `docstring`, `annotations`, `syntax`, `next` or "
+    "`markers`. An instruction is seen by the model as a comment and enters no file.",
+    "niello.pullModel": "Fetches the model that the settings name, and loads it.",
+    "niello.clearCache": "Frees what is kept of contexts and shown candidates.",
+    "niello.restartEngine": "Loads the model anew.",
+    "niello.showLog": "Returns the path of the log file.",
+}
+MESSAGES: Mapping[str, str] = {
+    "niello/status": "Notification to the client, `{kind, message, percent?, uri?}`: "
+    "`kind` is `loading`, `ready`, `busy`, `disabled` or `error`.",
+    "niello/nextEdit": "Request, `{textDocument: {uri, version}, position}`; answers "
+    "`{edits: [{textDocument, range, text}]}`.",
+    "niello/counters": "Request; answers sums over all fills since the start.",
+    "niello/idle": "Request; answered when the engine could begin something new.",
+}
+
+
+def page() -> str:
+    """Return the reference as Markdown."""
+    rows = ["| setting | default | values | meaning |", "| --- | --- | --- | --- |"]
+    rows += [_row(each) for each in SETTINGS.values()]
+    return (
+        _INTRODUCTION
+        + "\n".join(rows)
+        + "\n\nThe flag of `inline.debounce_ms` is `--inline-debounce-ms`, its "
+        "environment variable\n`NIELLO_INLINE_DEBOUNCE_MS`; the others are named "
+        "alike.\n"
+        + _section("Commands", COMMANDS)
+        + _section("Messages beside the protocol's own", MESSAGES)
+    )
+
+
+def schema() -> dict[str, Any]:
+    """Return the settings as the properties of a JSON schema, as VS Code has it."""
+    return {f"niello.{camel(key)}": _property(each) for key, each in SETTINGS.items()}
+
+
+def camel(key: str) -> str:
+    """Return a key in camel case: ``inline.debounceMs``."""
+    first, *others = key.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in others)
+
+
+def _row(setting: Setting) -> str:
+    default = setting.default
+    if isinstance(default, tuple):
+        shown = " ".join(f"`{each}`" for each in default)
+    elif isinstance(default, bool):
+        shown = f"`{str(default).lower()}`"
+    else:
+        shown = f"`{default}`" if default != "" else "empty"
+    doc = setting.doc + (" *Private.*" if setting.private else "")
+    return f"| `{setting.key}` | {shown} | {setting.expects} | {doc} |"
+
+
+def _section(title: str, entries: Mapping[str, str]) -> str:
+    rows = [f"- `{name}`: {text}" for name, text in entries.items()]
+    return f"\n## {title}\n\n" + "\n".join(rows) + "\n"
+
+
+def _property(setting: Setting) -> dict[str, Any]:
+    found: dict[str, Any] = {"default": setting.default, "description": setting.doc}
+    if setting.choices:
+        return found | {"type": "string", "enum": list(setting.choices)}
+    if setting.type is int or setting.type is float:
+        kind = "integer" if setting.type is int else "number"
+        return found | {"type": kind, "minimum": setting.low, "maximum": setting.high}
+    if setting.type is bool or setting.type is str:
+        return found | {"type": "boolean" if setting.type is bool else "string"}
+    if isinstance(setting.default, tuple):
+        default = list(setting.default)
+        texts = {"type": "array", "items": {"type": "string"}}
+        return found | {"default": default, **texts}
+    return found | {"type": "object", "additionalProperties": {"type": "boolean"}}
+
+
+def main() -> None:
+    """Write the page into the checkout."""
+    path = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
+    path.write_text(page(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
