@@ -1,4 +1,4 @@
-"""What to fill: the canvas between a fixed prefix and suffix, and the port that fills it.
+"""What to fill: a canvas between a fixed prefix and suffix, and the port that fills it.
 
 Knows nothing of tokens or models: lengths are counted in the filler's own tokens only
 where a name says ``n_tokens`` or ``room``.
@@ -38,7 +38,7 @@ class Draws(NamedTuple):
 
 
 class Fill(NamedTuple):
-    """What a filler wrote into a canvas; ``text`` follows ``given`` and leaves it out."""
+    """What a filler wrote into a canvas; ``text`` follows ``given``, without it."""
 
     text: str
     confidence: float  # mean log-probability of the text's tokens, nats

@@ -4,6 +4,8 @@ The window's edges move in pages of lines, not with each line, so that what a mo
 computed of the prefix stays good while the cursor moves.
 """
 
+import re
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,11 +17,12 @@ Count = Callable[[str], int]
 """How many tokens a text has."""
 
 _PAGE = 32  # lines
+_NOTES = re.compile(r"(?:\n[ \t]*(?:#|//)[^\n]*)+\s*\Z")
 _CUT = 512  # code points, where a line is longer than the budget
 
 
 class Context(NamedTuple):
-    """Fixed text around a canvas; ``extra`` stands in front and belongs to other files."""
+    """Fixed text around a canvas; ``extra`` is of other files and stands in front."""
 
     prefix: str
     suffix: str
@@ -78,9 +81,11 @@ def _window_start(text: str, offset: int, budget: int, count: Count) -> int:
         position = found + 1
         if n_lines % _PAGE == 0:
             pages.append(position)
-    fits = [page for page in pages if count(text[page:offset]) <= budget]
-    if fits:
-        return fits[0]
+    first = bisect_left(
+        pages, True, key=lambda page: count(text[page:offset]) <= budget
+    )
+    if first < len(pages):
+        return pages[first]
     # Long lines: by steps of code points, from the line nearest to the budget.
     step = -(-floor // _CUT) * _CUT
     while step < offset and count(text[step:offset]) > budget:
@@ -100,18 +105,31 @@ def _window_end(text: str, offset: int, budget: int, count: Count) -> int:
 
 
 def _outline(parsed: Parsed, end: int, budget: int, count: Count) -> str:
-    """Return imports and signatures in front of the window, the nearest kept first."""
-    seen: list[str] = []
-    covered = 0
-    for node in parsed.captures("context", 0, end):
-        if covered <= node.start and node.end <= end:
-            covered = node.end
-            seen.append(to_line_feeds(parsed.text[node.start : node.end]))
-    imports_first = [piece for piece in seen if "\n" not in piece or len(piece) < 400]
-    kept: list[str] = []
-    for piece in reversed(imports_first):
-        budget -= count(piece) + 1
+    """Return imports and signatures from in front of the window, in their order.
+
+    What the window lies in comes first when the budget is short, then imports, then the
+    signatures nearest to the window.
+    """
+    nodes = parsed.captures("context", 0, end)
+    bodies = [node for node in nodes if node.name == "body"]
+    pieces: list[tuple[int, int, str]] = []
+    for node in nodes:
+        if node.name not in ("import", "signature") or node.start >= end:
+            continue
+        head = min(
+            (body.start for body in bodies if node.start < body.start < node.end),
+            default=node.end,
+        )
+        if head > end or count(parsed.text[node.start : head]) > budget // 2:
+            continue
+        start = line_start(parsed.text, node.start)
+        rank = 0 if node.end > end else 1 if node.name == "import" else 2
+        text = _NOTES.sub("", to_line_feeds(parsed.text[start:head])).rstrip()
+        pieces.append((rank, -start, text))
+    kept = []
+    for rank, start, text in sorted(pieces):
+        budget -= count(text) + 1
         if budget < 0:
             break
-        kept.append(piece)
-    return "".join(f"{piece}\n" for piece in reversed(kept))
+        kept.append((-start, rank, text))
+    return "".join(f"{text}\n" for _, _, text in sorted(kept))

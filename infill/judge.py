@@ -1,8 +1,8 @@
 """Whether a text may stand in a span: the rules in their order, then the parser.
 
-The parser has the last word: with the text in the span the document has no more ERROR or
-MISSING nodes than it had before, and none near the text that was not there without the
-whole span.
+The parser has the last word: with the text in the span the document has no more ERROR
+or MISSING nodes than it had before, and none near the text that was not there without
+the whole span.
 """
 
 from itertools import islice
@@ -22,8 +22,9 @@ from .lines import (
     width,
 )
 from .parse import Parsed, parse_again, replace
+from .place import find_place
 from .span import Span, enclosing, expected_indent, opens, step
-from .stop import closed_too_much, find_place
+from .stop import closed_too_much
 
 _MOST_CUTS = 24  # places to cut back to that are tried
 _NEAR = 4000  # code points after a span that a text is compared with

@@ -1,7 +1,7 @@
-"""Languages inside languages: a script in a page, a fence in Markdown, a tagged template.
+"""Languages inside languages: a script in a page, a fence in Markdown, a template.
 
-A layer is the whole text parsed in the inner language, of which the parser sees only the
-region it is written in; so offsets are the file's throughout.
+A layer is the whole text parsed in the inner language, of which the parser sees only
+the region it is written in; so offsets are the file's throughout.
 """
 
 from typing import NamedTuple

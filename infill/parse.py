@@ -1,7 +1,7 @@
 """Text as a syntax tree: byte and code point offsets, reparse of what changed, queries.
 
-The only module that calls tree-sitter. Offsets in and out are code points; tree-sitter's
-are bytes of UTF-8. A ``Parsed`` is a value: a reparse makes a new one and leaves the old.
+Offsets in and out are code points; tree-sitter's are bytes of UTF-8. A ``Parsed`` is a
+value: a reparse makes a new one and leaves the old as it is, so threads may share it.
 """
 
 import importlib
@@ -78,7 +78,7 @@ class Parsed:
         return table
 
     def captures(self, purpose: str, start: int, end: int) -> list[Node]:
-        """Return what a query file captures in touch with ``[start, end]``, outer first."""
+        """Return what a query file captures at ``[start, end]``, outer first."""
         if self.tree is None or self.language is None:
             return []
         query = _query(self.language, purpose)
@@ -99,7 +99,7 @@ class Parsed:
         ]
 
     def leaf(self, offset: int) -> Node | None:
-        """Return the smallest node that starts at or covers the code point at ``offset``."""
+        """Return the smallest node that starts at ``offset`` or covers it."""
         if self.tree is None:
             return None
         byte = self.to_byte(offset)
@@ -184,7 +184,7 @@ def replace(parsed: Parsed, start: int, end: int, text: str) -> Parsed:
 
 
 def parse_again(parsed: Parsed) -> Parsed:
-    """Parse the same text from nothing: a reparse may see an ERROR that is not there."""
+    """Parse a text from nothing: a reparse may see an ERROR that is not there."""
     if parsed.language is None or len(parsed.data) > MAX_BYTES:
         return parsed
     tree = _parse(parsed.language, parsed.data, None, parsed.ranges)
@@ -225,7 +225,7 @@ def _parse(
     old: tree_sitter.Tree | None,
     ranges: _Ranges = (),
 ) -> tree_sitter.Tree | None:
-    parser = tree_sitter.Parser(_grammar(language))
+    parser = tree_sitter.Parser(grammar(language))
     if ranges:
         parser.included_ranges = [
             tree_sitter.Range(_point(data, start), _point(data, end), start, end)
@@ -283,7 +283,8 @@ def _broken(root: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
 
 
 @lru_cache
-def _grammar(language: Language) -> tree_sitter.Language:
+def grammar(language: Language) -> tree_sitter.Language:
+    """Return the grammar of a language, from the module that holds it."""
     module = importlib.import_module(language.module)
     return tree_sitter.Language(getattr(module, language.function)())
 
@@ -291,4 +292,4 @@ def _grammar(language: Language) -> tree_sitter.Language:
 @lru_cache
 def _query(language: Language, purpose: str) -> tree_sitter.Query | None:
     text = query_text(language, purpose)
-    return tree_sitter.Query(_grammar(language), text) if text.strip() else None
+    return tree_sitter.Query(grammar(language), text) if text.strip() else None

@@ -1,4 +1,4 @@
-"""The sentence the project is about: a snapshot and a cursor become judged candidates."""
+"""The sentence the project is about: snapshot and cursor become judged candidates."""
 
 from typing import NamedTuple
 
@@ -49,8 +49,8 @@ def propose(
 ) -> list[Candidate]:
     """Return judged candidates for the span at ``cursor`` (code points), best first.
 
-    ``parsed`` is the snapshot's text if the caller has it parsed already, ``extra`` text
-    of other files, ``count`` the model's own measure of a text.
+    ``parsed`` is the snapshot's text if the caller has parsed it already, ``extra`` is
+    text of other files, ``count`` the model's own measure of a text.
     """
     if parsed is None:
         parsed = parse(snapshot.text, snapshot.language)
@@ -129,7 +129,7 @@ def _refill(
 ) -> tuple[Judged | None, Fill]:
     """Mask the part that does not parse once more and judge what comes instead."""
     start, end = judged.broken
-    if stop() or start >= len(judged.text) and not judged.text:
+    if stop() or (start >= len(judged.text) and not judged.text):
         return None, fill
     head = to_line_feeds(judged.text[:start])
     tail = to_line_feeds(judged.text[end:])

@@ -9,7 +9,7 @@ import tree_sitter
 from niello.grammars.catalogue import find_language
 
 from .errors import SettingsError
-from .parse import Node, Parsed, _grammar
+from .parse import Node, Parsed, grammar
 
 _TESTS = ("eq?", "not-eq?", "any-eq?", "any-not-eq?", "any-of?")
 _EXPRESSIONS = ("match?", "not-match?", "any-match?", "any-not-match?")
@@ -68,7 +68,7 @@ def _compiled(name: str, source: str) -> tree_sitter.Query:
             + ", ".join(f"#{name}" for name in sorted(_PREDICATES))
         )
     try:
-        return tree_sitter.Query(_grammar(language), source)
+        return tree_sitter.Query(grammar(language), source)
     except tree_sitter.QueryError as error:
         raise SettingsError(f"the query does not fit {name}: {error}") from error
 

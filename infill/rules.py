@@ -26,7 +26,7 @@ def cut_control(written: str, document: str) -> str:
 
 
 def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
-    """Drop a copy of what was typed on the line, or of the lines above (nearest last)."""
+    """Drop a copy of what was typed on the line, or of the lines above, in order."""
     typed = given.strip()
     head = written.lstrip()
     if _weight(typed) >= _ALNUM and len(typed) >= 4 and head.startswith(typed):
@@ -59,14 +59,14 @@ def drop_suffix_echo(written: str, suffix: str, cut: bool = False) -> str:
         if found:
             return kept
     inner, body = _before_closer(rest), written.rstrip()
-    if inner and inner != rest and body.endswith(inner):
-        if cut or re.fullmatch(r"\W+\w.*", inner) or _weight(inner) >= _ALNUM:
-            return body[: -len(inner)]  # The bracket after it has been cut already.
+    telling = cut or re.fullmatch(r"\W+\w.*", inner) or _weight(inner) >= _ALNUM
+    if inner and inner != rest and body.endswith(inner) and telling:
+        return body[: -len(inner)]  # The bracket after it has been cut already.
     return written
 
 
 def _echoes_lines(kept: str, tail: str, below: str) -> bool:
-    """Tell whether lines written are those below, and enough of them to be no chance."""
+    """Tell whether lines written are those below, and too many for chance."""
     written, following = _lines(tail), _lines(below)
     if not _copies(written, following):
         return False
@@ -120,8 +120,8 @@ def _copies(written: list[str], following: list[str]) -> bool:
 def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
     """Keep the first of the same lines written again and again at the end of a text.
 
-    ``rest`` is what follows on the last line; where there is any, the lines are parts of
-    one statement, and there is hardly a reason to say a part twice.
+    ``rest`` is what follows on the last line; where there is any, the lines are parts
+    of one statement, and there is hardly a reason to say a part twice.
     """
     lines = (given + written).split("\n")
     while len(lines) > 1 and lines[-1] == lines[-2] and _is_closer(lines[-1].strip()):
@@ -153,7 +153,7 @@ def _is_closer(line: str) -> bool:
 
 
 def drop_stray_closer(written: str, before: str) -> str:
-    """Drop a closing bracket at the end of prose that nothing in its paragraph opens."""
+    """Drop a closing bracket that ends prose and that its paragraph does not open."""
     body = written.rstrip()
     for opener, closer in ("()", "[]", "{}"):
         paragraph = f"{before}{body}".rpartition("\n\n")[2]
@@ -188,7 +188,7 @@ def trim_end(written: str, suffix: str, cut: bool = False) -> str:
 def set_first_line(written: str, given: str, expected: str, low: int, high: int) -> str:
     """Set the indentation of the first line on a blank line right.
 
-    ``expected`` is what it should be, ``low`` and ``high`` the columns that are in order.
+    ``expected`` is what it should be, ``low`` to ``high`` are the columns in order.
     """
     if not is_blank(given) or "\n" in written[: len(written) - len(written.lstrip())]:
         return written

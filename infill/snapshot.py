@@ -1,10 +1,10 @@
-"""One document at one moment; everything after the editor's edge works on this value."""
+"""One document at one moment; all after the editor's edge works on this value."""
 
 from typing import NamedTuple
 
 
 class Snapshot(NamedTuple):
-    """An immutable copy of a document; ``text`` keeps its line endings and has no BOM."""
+    """An immutable copy of a document; ``text`` keeps its line ends and has no BOM."""
 
     uri: str
     version: int

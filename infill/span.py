@@ -107,7 +107,7 @@ def expected_indent(parsed: Parsed, cursor: int) -> str:
 
 
 def step(parsed: Parsed) -> str:
-    """Return one step of the file's indentation, the language's own if it shows none."""
+    """Return one step of the file's indentation, or the language's if it shows none."""
     previous = 0
     for line in parsed.text[:20000].split("\n"):
         if is_blank(line) or line.lstrip().startswith("*"):

@@ -1,0 +1,2 @@
+((command name: (command_name) @_name) @import (#match? @_name "^(source|\\.)$"))
+(function_definition body: (_) @body) @signature

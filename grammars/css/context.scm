@@ -1,0 +1,2 @@
+(import_statement) @import
+(rule_set (block) @body) @signature

@@ -1,0 +1,1 @@
+(element (start_tag) @signature)

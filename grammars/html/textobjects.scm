@@ -1,0 +1,4 @@
+(comment) @comment.outer
+(attribute) @assignment.outer
+(element) @block.outer
+(attribute) @parameter.outer

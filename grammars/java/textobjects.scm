@@ -1,0 +1,21 @@
+(method_declaration body: (_) @function.inner) @function.outer
+(constructor_declaration body: (_) @function.inner) @function.outer
+(lambda_expression body: (_) @function.inner) @function.outer
+(class_declaration body: (_) @class.inner) @class.outer
+(interface_declaration body: (_) @class.inner) @class.outer
+(enum_declaration body: (_) @class.inner) @class.outer
+(formal_parameters (_) @parameter.inner @parameter.outer)
+(method_invocation arguments: (argument_list) @call.inner) @call.outer
+(if_statement) @conditional.outer
+(switch_expression) @conditional.outer
+(ternary_expression) @conditional.outer
+(for_statement) @loop.outer
+(enhanced_for_statement) @loop.outer
+(while_statement) @loop.outer
+(do_statement) @loop.outer
+(line_comment) @comment.outer
+(block_comment) @comment.outer
+(assignment_expression left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
+(variable_declarator name: (_) @assignment.lhs value: (_) @assignment.rhs) @assignment.outer
+(return_statement) @return.outer
+(block (_) @statement.outer)

@@ -1,0 +1,4 @@
+(pair key: (_) @assignment.lhs value: (_) @assignment.rhs) @assignment.outer
+(object) @block.outer
+(array) @block.outer
+(pair) @parameter.outer

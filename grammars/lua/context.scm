@@ -1,0 +1,3 @@
+((variable_declaration) @import (#match? @import "require"))
+(function_declaration body: (_) @body) @signature
+(function_definition body: (_) @body) @signature

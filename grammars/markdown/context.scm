@@ -1,0 +1,2 @@
+(atx_heading) @signature
+(setext_heading) @signature

@@ -1,0 +1,2 @@
+(create_function) @signature
+(create_table (column_definitions) @body) @signature

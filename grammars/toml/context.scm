@@ -1,0 +1,2 @@
+(table) @signature
+(table_array_element) @signature

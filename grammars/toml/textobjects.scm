@@ -1,0 +1,4 @@
+(table) @class.outer
+(table_array_element) @class.outer
+(comment) @comment.outer
+(pair) @assignment.outer

@@ -1,0 +1,4 @@
+; inherits: javascript
+(interface_declaration body: (_) @class.inner) @class.outer
+(enum_declaration body: (_) @class.inner) @class.outer
+(type_alias_declaration) @class.outer
