@@ -99,7 +99,8 @@ class Inline:
         shown: dict[str, None] = {}
         for insert in offer.inserts:
             text = line_text(spot, insert)
-            if text is None or (automatic and insert.score < least):
+            good = insert.score >= least and any(map(str.isalnum, insert.text))
+            if text is None or (automatic and not good):
                 continue
             if not shown:
                 best = offer._replace(inserts=(insert,))

@@ -8,7 +8,7 @@ import dataclasses
 import logging
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -17,6 +17,7 @@ from .settings import Settings
 logger = logging.getLogger(__name__)
 
 Layer = Literal["project", "client", "environment", "flag"]
+PROJECT_FILES = ("niello.toml", "pyproject.toml")
 _WEAKEST_FIRST: tuple[Layer, ...] = get_args(Layer)
 
 
@@ -192,9 +193,14 @@ def flatten(raw: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield key, value
 
 
+def read_projects(folders: Sequence[Path]) -> Mapping[str, Any]:
+    """Return the settings of the first folder that has any."""
+    return next(filter(None, map(read_project, folders)), {})
+
+
 def read_project(folder: Path) -> Mapping[str, Any]:
     """Return a folder's own settings: niello.toml, else [tool.niello] of pyproject."""
-    for name, table in (("niello.toml", ()), ("pyproject.toml", ("tool", "niello"))):
+    for name, table in zip(PROJECT_FILES, ((), ("tool", "niello")), strict=True):
         try:
             found: Any = tomllib.loads((folder / name).read_text("utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):

@@ -6,6 +6,7 @@ is masked, filled and offered if the fill says something else. Scoring runs forw
 only what stands behind the change is found.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -89,23 +90,19 @@ def carry_on(
     stop: StopFlag,
 ) -> list[Edit]:
     """Return edits of the text after the change that carry it on; often none."""
-    falls = find_falls(change, scorer, rules, stop)
-    places: list[tuple[int, int]] = []
-    for fall in falls:
+    tried: list[tuple[int, int]] = []
+    for fall in find_falls(change, scorer, rules, stop):
         place = _place(parsed, fall)
-        if place is not None and place not in places:
-            places.append(place)
-    edits: list[Edit] = []
-    said: dict[str, str] = {}  # what a place of the same text became
-    for start, end in places:
-        old = parsed.text[start:end]
-        if old not in said:
-            if len(said) == _MOST_TRIED or stop():
-                continue
-            said[old] = _refill(parsed, start, end, scorer, options, stop)
-        if said[old] != old:
-            edits.append(Edit(start, end, said[old]))
-    return sorted(edits)
+        if place is None or place in tried:
+            continue
+        tried.append(place)
+        start, end = place
+        if _refill(parsed, start, end, scorer, options, stop) != parsed.text[start:end]:
+            places = [place, *_twins(parsed, change, rules, place)]
+            return _refill_all(parsed, sorted(places), scorer, options, stop)
+        if len(tried) == _MOST_TRIED or stop():
+            break
+    return []
 
 
 def find_falls(
@@ -150,6 +147,45 @@ def _place(parsed: Parsed, fall: Fall) -> tuple[int, int] | None:
     if not lists or lists[-1].end - lists[-1].start > _LONGEST:
         return None
     return lists[-1].start + 1, lists[-1].end - 1
+
+
+def _twins(
+    parsed: Parsed, change: Change, rules: Rules, place: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Return the other places behind the change that read the same.
+
+    They did not fall: the first of them, still as it was, makes the others likely.
+    """
+    old = parsed.text[place[0] : place[1]]
+    last = _lines_away(parsed.text, change.new_end, rules.reach)
+    found = re.compile(rf"\b{re.escape(old)}\b").finditer(
+        parsed.text, change.new_end, last
+    )
+    leaves = {each.span() for each in found if re.fullmatch(r"\w+", old)} - {place}
+    return [
+        (start, end)
+        for start, end in leaves
+        if (leaf := parsed.leaf(start)) and (leaf.start, leaf.end) == (start, end)
+    ]
+
+
+def _refill_all(
+    parsed: Parsed,
+    places: Sequence[tuple[int, int]],
+    filler: Filler,
+    options: Options,
+    stop: StopFlag,
+) -> list[Edit]:
+    """Fill places in their order; each sees what became of those before it."""
+    edits: list[Edit] = []
+    shift = 0
+    for start, end in places:
+        now = _refill(parsed, start + shift, end + shift, filler, options, stop)
+        if now != parsed.text[start + shift : end + shift]:
+            parsed = replace(parsed, start + shift, end + shift, now)
+            edits.append(Edit(start, end, now))
+            shift += len(now) - (end - start)
+    return edits
 
 
 def _refill(

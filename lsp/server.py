@@ -11,7 +11,7 @@ from .completion import TRIGGERS
 from .following import NEXT_EDIT
 from .holder import LoadFiller
 from .jobs import Priority
-from .layers import Layers
+from .layers import PROJECT_FILES, Layers
 from .logs import log_file
 from .session import NielloServer, PullModel
 
@@ -45,6 +45,12 @@ def _add_documents(server: NielloServer) -> None:
     def did_close(params: lsp_types.DidCloseTextDocumentParams) -> None:
         server.closed(params.text_document.uri)
 
+    @server.feature(lsp_types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(params: lsp_types.DidSaveTextDocumentParams) -> None:
+        """Read the settings anew when somebody has edited them here."""
+        if params.text_document.uri.endswith(PROJECT_FILES):
+            server.start_reading_settings()
+
     @server.feature(lsp_types.NOTEBOOK_DOCUMENT_DID_OPEN)
     def notebook_did_open(params: lsp_types.DidOpenNotebookDocumentParams) -> None:
         documents.open_notebook(params)
@@ -74,6 +80,14 @@ def _add_features(server: NielloServer) -> None:
         params: lsp_types.DidChangeConfigurationParams,
     ) -> None:
         server.change_settings(params.settings)
+
+    @server.feature(lsp_types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def did_change_watched_files(params: lsp_types.DidChangeWatchedFilesParams) -> None:
+        server.start_reading_settings()
+
+    @server.feature(lsp_types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def did_change_folders(params: lsp_types.DidChangeWorkspaceFoldersParams) -> None:
+        server.change_roots(params.event)
 
     # pygls advertises this one only if it is given options.
     @server.feature(

@@ -21,10 +21,10 @@ from .documents import Document, Documents, spelling, to_path
 from .following import Following
 from .holder import Holder, LoadFiller
 from .inline import Inline
-from .layers import Layers, read_project
+from .layers import PROJECT_FILES, Layers, read_projects
 from .logs import set_log_level
 from .offers import Offers
-from .protocol import Protocol
+from .protocol import Protocol, Refusal
 from .settings import Settings
 from .status import Progress, Status
 from .trees import Trees
@@ -99,27 +99,53 @@ class NielloServer(LanguageServer):
     async def _first_settings(self) -> Settings:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._read_settings(), _PATIENCE)
+        self._registering = asyncio.ensure_future(self._register())
         self._started = True
         return self.layers.settings
 
     async def _read_settings(self) -> None:
-        for root in self.roots:
-            path = to_path(root)
-            project = await asyncio.to_thread(read_project, Path(path)) if path else {}
-            if project:
-                self._apply(partial(self.layers.replace, "project", project))
-                break
+        paths = [Path(path) for path in map(to_path, self.roots) if path]
+        project = await asyncio.to_thread(read_projects, paths) if paths else {}
+        self._apply(partial(self.layers.replace, "project", project))
         workspace = self.client_capabilities.workspace
         if workspace is not None and workspace.configuration:
             item = lsp_types.ConfigurationItem(section="niello")
             asked = lsp_types.ConfigurationParams([item])
             try:
                 answers = await self.workspace_configuration_async(asked)
-            except Exception as error:  # The client may refuse, or be gone.
-                logger.info("no configuration: %s", type(error).__name__)
+            except Refusal:
                 return
             if isinstance(answers, list) and answers:
                 self._apply(partial(self.layers.replace, "client", answers[0]))
+
+    async def _register(self) -> None:
+        """Ask the client to tell of settings that change."""
+        workspace = self.client_capabilities.workspace
+        pushed = workspace and workspace.did_change_configuration
+        watched = workspace and workspace.did_change_watched_files
+        wanted: list[lsp_types.Registration] = []
+        if pushed and pushed.dynamic_registration:
+            method = lsp_types.WORKSPACE_DID_CHANGE_CONFIGURATION
+            options: Any = lsp_types.DidChangeConfigurationRegistrationOptions("niello")
+            wanted.append(lsp_types.Registration(method, method, options))
+        if watched and watched.dynamic_registration:
+            method = lsp_types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+            watchers = [
+                lsp_types.FileSystemWatcher(f"**/{name}") for name in PROJECT_FILES
+            ]
+            options = lsp_types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            wanted.append(lsp_types.Registration(method, method, options))
+        if wanted:
+            asked = lsp_types.RegistrationParams(wanted)
+            with contextlib.suppress(Refusal):
+                await self.client_register_capability_async(asked)
+
+    def change_roots(self, event: lsp_types.WorkspaceFoldersChangeEvent) -> None:
+        """Take over folders that came and went."""
+        gone = {each.uri for each in event.removed}
+        self.roots = [each for each in self.roots if each not in gone]
+        self.roots += [each.uri for each in event.added]
+        self.start_reading_settings()
 
     def change_settings(self, raw: Any) -> None:
         """Apply what a client pushes, or ask for it if it pushes nothing."""

@@ -361,3 +361,28 @@ def test_the_prompt_holds_the_text_as_the_client_has_it(
     line = (tmp_path / "server0" / "record").read_text("utf-8").splitlines()[0]
     prefix, given, suffix, _ = json.loads(line)
     assert prefix + given + suffix == "a\nb = 🛰é\n"
+
+
+def test_a_changed_project_file_is_read_again(start: Start, tmp_path: Path) -> None:
+    client = start(texts=["y"])
+    begin(client, rootUri=tmp_path.as_uri())
+    assert texts(client.inline(URI, (0, 4))) == ["y"]
+    for enabled, expected in (("false", []), ("true", ["y"])):
+        path = tmp_path / "niello.toml"
+        path.write_text(f"[inline]\nenabled = {enabled}\n")
+        saved = {"textDocument": {"uri": path.as_uri()}}
+        client.notify("textDocument/didSave", saved)
+        while texts(client.inline(URI, (0, 4))) != expected:
+            pass
+
+
+def test_a_client_that_can_is_asked_to_tell_of_changed_settings(start: Start) -> None:
+    client = start()
+    dynamic = {"dynamicRegistration": True}
+    workspace = {"didChangeConfiguration": dynamic, "didChangeWatchedFiles": dynamic}
+    client.initialize(capabilities={"workspace": workspace})
+    asked = client.wait_for_note("client/registerCapability")
+    assert [each["method"] for each in asked["params"]["registrations"]] == [
+        "workspace/didChangeConfiguration",
+        "workspace/didChangeWatchedFiles",
+    ]
