@@ -248,7 +248,7 @@ class Exchange:
 
     def step_expect_text(self, step: dict[str, Any]) -> None:
         uri = step.get("uri", self.last_uri)
-        assert self._text_in_prompt(uri) == step["expect_text"]
+        assert step["expect_text"] in self._texts_in_prompts(uri)
 
     def step_expect_exit(self, step: dict[str, Any]) -> None:
         wanted = step["expect_exit"]
@@ -294,13 +294,16 @@ class Exchange:
             self.helper.kill()
             self.helper.wait()
 
-    def _text_in_prompt(self, uri: str) -> str:
+    def _texts_in_prompts(self, uri: str) -> list[str]:
+        """Return the text as the model saw it; a fill that is refilled asks twice."""
+        record = self.scratch / "record"
+        n_before = len(record.read_text("utf-8").splitlines()) if record.exists() else 0
         command = {"command": "niello.clearCache"}
         self.client.request("workspace/executeCommand", command)
         self.client.request("textDocument/inlineCompletion", _at(uri, 2**31 - 1, 0))
-        lines = (self.scratch / "record").read_text("utf-8").splitlines()
-        prefix, given, suffix, _ = json.loads(lines[-1])
-        return str(prefix + given + suffix)
+        lines = record.read_text("utf-8").splitlines()[n_before:]
+        prompts = [json.loads(line) for line in lines]
+        return [prefix + given + suffix for prefix, given, suffix, _ in prompts]
 
     def _language(self) -> str:
         suffix = self.case.input.suffix
