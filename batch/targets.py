@@ -13,7 +13,7 @@ from niello.grammars.catalogue import query_text
 from niello.infill.errors import SettingsError
 from niello.infill.lines import lead, line_break, line_start
 from niello.infill.parse import Node, Parsed
-from niello.infill.query import Match, matches
+from niello.infill.query import Match, matches, name_of
 
 from .pattern import find_pattern
 from .recipe import Find, Marker, Pattern, Places, Query, Select, Step
@@ -26,7 +26,7 @@ class Target(NamedTuple):
     start: int
     end: int
     template: Template  # metavariables already bound
-    name: str = ""  # of the function or class, where the query tells
+    name: str = ""  # captured as such, else that of the function or class around
     hint: str = ""  # a comment the model sees and the file does not get
 
 
@@ -51,9 +51,9 @@ def find_targets(step: Step, path: Path, parsed: Parsed) -> list[Target]:
             continue
         if targets and place.start == targets[-1].start:
             continue  # An empty target twice at one place.
-        name = place.captures.get("name") or place.captures.get("NAME", "")
+        name = _name(parsed, place)
         old = parsed.text[place.start : place.end]
-        if step.name and not re.search(step.name, name or old):
+        if step.name and not re.search(step.name, name):
             continue
         if step.unless and re.search(step.unless, old):
             continue
@@ -65,6 +65,14 @@ def find_targets(step: Step, path: Path, parsed: Parsed) -> list[Target]:
         )
         targets.append(Target(place.start, place.end, bound, name, place.hint))
     return targets
+
+
+def _name(parsed: Parsed, place: _Place) -> str:
+    """Return what the step captured as the name, else that of what is around."""
+    for capture in ("name", "NAME"):
+        if name := place.captures.get(capture):
+            return name
+    return name_of(parsed, place.start, place.end)
 
 
 def _places(find: Find, path: Path, parsed: Parsed) -> Iterator[_Place]:

@@ -44,6 +44,20 @@ def matches(parsed: Parsed, source: str) -> list[Match]:
     return sorted(found, key=_position)
 
 
+def name_of(parsed: Parsed, start: int, end: int) -> str:
+    """Return the name of the innermost named construct around ``[start, end)``."""
+    for node in parsed.ancestors(start, end):
+        named = node.child_by_field_name("name")
+        if named is None and (inner := node.child_by_field_name("declarator")):
+            # C names what it declares at the heart of a nest of declarators.
+            while deeper := inner.child_by_field_name("declarator"):
+                inner = deeper
+            named = inner
+        if named is not None and parsed.to_offset(named.end_byte) <= start:
+            return parsed.data[named.start_byte : named.end_byte].decode("utf-8")
+    return ""
+
+
 def check_query(language: str, source: str) -> None:
     """Raise SettingsError, with the place, if a query does not fit a language."""
     _compiled(language, source)

@@ -14,6 +14,7 @@ from niello.batch.recipe import (
     Place,
     Places,
     Query,
+    Select,
     Step,
 )
 from niello.batch.targets import Target, find_targets, offset_of, place_of
@@ -35,6 +36,12 @@ def test_a_query_names_what_to_replace() -> None:
     assert texts(query, "é = '🎙️'\nn = 2\n") == ["'🎙️'", "2"]
     assert texts(query, "a = 1\nb = 2\n", name="^b$") == ["2"]
     assert texts(query, "a = 1\nb = 2\n", unless="1") == ["2"]
+
+
+def test_a_text_object_is_named_by_what_it_is_part_of() -> None:
+    text = "class C:\n    def f(self):\n        return 1\n\n    def g(self): pass\n"
+    assert texts(Select("function.inner"), text, name="^f$") == ["return 1"]
+    assert [t.name for t in targets(Select("class.inner"), text)] == ["C"]
 
 
 def test_captures_of_a_query_are_metavariables() -> None:
