@@ -17,6 +17,9 @@ from .cache import STEP, KVCache, whole_steps
 from .kernels import Linear
 
 
+_FEW = 4  # of fewer rows matrix products sum up in an order of their own
+
+
 class Facts(NamedTuple):
     """What a checkpoint's config says of its shape."""
 
@@ -211,16 +214,17 @@ def _attention_bias(rows: Rows) -> Tensor:
     return bias
 
 
-def _attention(
-    queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor
-) -> Tensor:
+def _attention(queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor) -> Tensor:
     """Return ``(time, heads * dim)``; heads that share a key head are put together.
 
     Values are mixed step by step: how a matrix product sums up depends on its length,
     and a row must come out the same to the last bit however many stand beside it.
     """
+    n_kv_heads, n_asked = len(keys), len(queries)
+    if n_asked * queries.shape[1] < _FEW * n_kv_heads:
+        queries = functional.pad(queries, (0, 0, 0, 0, 0, _FEW - n_asked))
+        bias = functional.pad(bias, (0, 0, 0, _FEW - n_asked))
     n_new, n_heads, head_dim = queries.shape
-    n_kv_heads = len(keys)
     grouped = queries.view(n_new, n_kv_heads, -1, head_dim).permute(1, 2, 0, 3)
     scores = grouped.reshape(n_kv_heads, -1, head_dim) @ keys.transpose(1, 2)
     scores = scores.mul_(head_dim**-0.5).view(n_kv_heads, -1, n_new, keys.shape[1])
@@ -230,7 +234,7 @@ def _attention(
         stop = start + STEP
         mixed.baddbmm_(weights[:, :, start:stop], values[:, start:stop])
     mixed = mixed.view(n_kv_heads, -1, n_new, head_dim)
-    return mixed.permute(2, 0, 1, 3).reshape(n_new, n_heads * head_dim)
+    return mixed.permute(2, 0, 1, 3).reshape(n_new, -1)[:n_asked]
 
 
 def _rotate(heads: Tensor, turn: Tensor) -> Tensor:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from niello import try_command
+from niello.engine.families.published import hub_id_of
 from niello.engine.store import ModelInfo, Say, Store
 from niello.infill.errors import ModelError
 
@@ -44,6 +46,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
     path = actions.add_parser("path", help="print the folder of a fetched model")
     path.add_argument("name", nargs="?", default="default", metavar="NAME")
     path.set_defaults(run=_path)
+    try_command.add_parser(actions)
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -60,7 +63,8 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _pull(arguments: argparse.Namespace) -> int:
     with progress_bar() as (progress, say):
-        path = Store().pull(arguments.name, progress, say, arguments.source)
+        name = hub_id_of(arguments.name)
+        path = Store().pull(name, progress, say, arguments.source)
     print(path)
     return 0
 

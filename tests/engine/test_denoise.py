@@ -1,0 +1,130 @@
+"""Filling with a random model: drafts change the time and never the text."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from niello.engine.denoise import Limits
+from niello.engine.engine import Engine
+from niello.engine.kernels import INT8
+from niello.engine.sample import Sampler
+from niello.engine.store import Store
+from niello.infill.canvas import Canvas, Draws
+from niello.infill.context import Context
+
+PROMPTS = [
+    Context("def f(a):\n    return ", "\n\nprint(f(1))\n"),
+    Context("de de de de de de de de ", ""),
+    Context("", ""),
+    Context("return return def", "return return"),
+]
+
+
+@pytest.fixture
+def engine(store: Store) -> Engine:
+    return Engine.load(store.pull("tiny"), kernel=INT8)
+
+
+def canvas(context: Context, given: str = "", room: int = 40) -> Canvas:
+    return Canvas(context, given, room, lambda _: None)
+
+
+@pytest.mark.parametrize("context", PROMPTS)
+@pytest.mark.parametrize("given", ["", "ret", "    x"])
+def test_drafts_do_not_change_the_text(
+    engine: Engine, context: Context, given: str
+) -> None:
+    engine.limits = Limits(n_draft=0)
+    ((plain,),) = engine.fill([canvas(context, given)], Draws())
+    engine.clear_caches()
+    engine.limits = Limits(n_draft=7)
+    ((drafted,),) = engine.fill([canvas(context, given)], Draws())
+    assert drafted.text == plain.text
+    assert drafted.n_tokens == plain.n_tokens
+    assert drafted.forwards <= plain.forwards
+
+
+def test_a_batch_equals_its_canvases_alone(engine: Engine) -> None:
+    canvases = [canvas(context) for context in PROMPTS]
+    together = engine.fill(canvases, Draws())
+    engine.clear_caches()
+    alone = [engine.fill([each], Draws())[0] for each in canvases]
+    assert [[f.text for f in fills] for fills in together] == [
+        [f.text for f in fills] for fills in alone
+    ]
+
+
+def test_the_room_is_never_exceeded(engine: Engine) -> None:
+    for room in (1, 2, 5):
+        ((fill,),) = engine.fill([canvas(PROMPTS[1], room=room)], Draws())
+        assert fill.n_tokens <= room
+
+
+def test_the_stop_rule_cuts_the_text(engine: Engine) -> None:
+    stopping = Canvas(PROMPTS[0], "ab", 400, lambda text: 4 if len(text) > 4 else None)
+    ((fill,),) = engine.fill([stopping], Draws())
+    assert (fill.reason, len(fill.text)) == ("span", 2)
+
+
+def test_a_raised_flag_ends_the_fill_before_the_next_pass(engine: Engine) -> None:
+    def calls() -> Iterator[bool]:
+        yield from [False] * 4
+        while True:
+            yield True
+
+    flag = calls()
+    ((fill,),) = engine.fill([canvas(PROMPTS[0])], Draws(), lambda: next(flag))
+    assert fill.reason == "stopped"
+    assert fill.forwards <= 3
+
+
+def test_typed_text_is_all_that_is_computed_again(engine: Engine) -> None:
+    context = Context("def f(a):\n" * 40, "\nreturn f\n")
+    engine.fill([canvas(context, "return x")], Draws())
+    ((fill,),) = engine.fill([canvas(context, "return x + y", room=1)], Draws())
+    # The tokens typed since, the one that may be unfinished, and the free one.
+    assert fill.n_fed <= len(engine.tokens.encode("return x + y"))
+
+
+def test_what_was_typed_is_healed_and_never_written_twice(engine: Engine) -> None:
+    for given in ("re", "retur", "    ", "é"):
+        ((fill,),) = engine.fill([canvas(PROMPTS[0], given)], Draws())
+        assert not fill.text.startswith(given + given)
+
+
+def test_a_seed_gives_the_same_candidates(engine: Engine) -> None:
+    draws = Draws(n=3, temperature=0.9, seed=7)
+    first = engine.fill([canvas(PROMPTS[0])], draws)
+    engine.clear_caches()
+    assert [f.text for f in engine.fill([canvas(PROMPTS[0])], draws)[0]] == [
+        f.text for f in first[0]
+    ]
+
+
+def test_the_first_of_several_candidates_is_greedy(engine: Engine) -> None:
+    ((greedy,),) = engine.fill([canvas(PROMPTS[0])], Draws())
+    (several,) = engine.fill([canvas(PROMPTS[0])], Draws(n=3))
+    assert several[0].text == greedy.text
+    assert len(several) == 3
+
+
+def test_drafts_do_not_change_the_distribution() -> None:
+    logits = torch.tensor([[1.0, 0.5, 0.0, -1.0], [0.3, 0.1, 0.9, 0.0]])
+    expected = logits[0].softmax(0)
+    for draft in ([0], [2]):
+        sampler = Sampler(1.0, seed=3)
+        rows = logits[: 1 + len(draft)]
+        counts = Counter(sampler.check(rows, draft).token_ids[0] for _ in range(20_000))
+        observed = torch.tensor([counts[i] / 20_000 for i in range(4)])
+        chi = (20_000 * (observed - expected) ** 2 / expected).sum()
+        assert chi < 16.27  # p = 0.001 at three degrees of freedom
+
+
+def test_log_probabilities_add_up_to_the_text(engine: Engine) -> None:
+    text = "def f(a):\n    return a\n"
+    scored = engine.score(text)
+    assert scored[-1].end == len(text)
+    assert all(token.log_probability <= 0 for token in scored)
+    assert [a.end for a in scored[:-1]] == [b.start for b in scored[1:]]
