@@ -46,7 +46,9 @@ class Bidirectional:
         self._mask_id = tokens.mask_id
         free = {family.expand_id} if family.expand_id else set()
         ruled_out = tokens.special_ids - tokens.end_ids - free
-        self._ruled_out = torch.tensor(sorted(ruled_out), device=model.device)
+        self._ruled_out = torch.tensor(
+            sorted(ruled_out), dtype=torch.int64, device=model.device
+        )
 
     def fill(
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag

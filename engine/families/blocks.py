@@ -8,17 +8,15 @@ is given, its head is the fixed right edge of the last block.
 """
 
 from collections.abc import Generator, Sequence
-from threading import Lock
 
 import torch
 from torch import Tensor
 
-from niello.engine.cache import common_length
 from niello.infill.canvas import Canvas, Draws, Fill, StopFlag
 from niello.infill.errors import CanvasError, ModelError
 
 from .blocktext import BlockText, Passes
-from .cache import Cache
+from .cache import CachePool
 from .decoding import Decoding, Sampling, draw, take
 from .draft import Draft, broken, fill_all, finish, is_full, n_used
 from .edit import InDelIds
@@ -26,8 +24,6 @@ from .length import nearby
 from .run import Ask, Job, Model, Seen, Stopped, Watch
 from .table import Family
 from .tokens import FamilyTokens
-
-_N_CACHES = 4
 
 
 class Blocks:
@@ -51,9 +47,12 @@ class Blocks:
         free = {tokens.delete_id, tokens.split_id}
         free = free if self._decoding.commit == "indel" else set()
         ruled_out = tokens.special_ids - tokens.end_ids - free
-        self._ruled_out = torch.tensor(sorted(ruled_out), device=model.device)
-        self._caches: list[Cache] = []  # most recently used last
-        self._lock = Lock()
+        self._ruled_out = torch.tensor(
+            sorted(ruled_out), dtype=torch.int64, device=model.device
+        )
+        self._pool = CachePool(
+            model.new_cache, self._decoding.block, on=self._decoding.cache
+        )
 
     def fill(
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
@@ -64,7 +63,7 @@ class Blocks:
     def _job(self, canvas: Canvas, how: Sampling) -> Job:
         prompt, edge, n_most = self._prompt(canvas)
         text = BlockText(
-            prompt, self._borrow(prompt), self._decoding.block, self._family.shift
+            prompt, self._pool.borrow(prompt), self._decoding.block, self._family.shift
         )
         drafts: list[Draft] = []
         joined: list[float] = []
@@ -80,7 +79,7 @@ class Blocks:
         except Stopped:
             stopped = True
         token_ids, scores = _written(drafts, n_most)
-        self._give_back(text.cache)
+        self._pool.give_back(text.cache)
         return finish(
             token_ids, scores, self._tokens, canvas, text.counts, stopped, joined
         )
@@ -208,25 +207,6 @@ class Blocks:
     def _allowed(self, logits: Tensor) -> Tensor:
         """Rule out masks and control tokens that are no end."""
         return logits.index_fill(1, self._ruled_out, float("-inf"))
-
-    def _borrow(self, prompt: Sequence[int]) -> Cache:
-        """Take the cache with the longest beginning in common, whole blocks of it."""
-        block = self._decoding.block
-        if not self._decoding.cache:
-            return self._model.new_cache()
-        with self._lock:
-            common = [common_length(one.token_ids, prompt) for one in self._caches]
-            n_kept = max(common, default=0) // block * block
-            if n_kept == 0:
-                return self._model.new_cache()
-            cache = self._caches.pop(common.index(max(common)))
-        cache.truncate(n_kept)
-        return cache
-
-    def _give_back(self, cache: Cache) -> None:
-        if self._decoding.cache:
-            with self._lock:
-                self._caches = [*self._caches, cache][-_N_CACHES:]
 
 
 def _written(drafts: Sequence[Draft], n_most: int) -> tuple[list[int], list[float]]:

@@ -5,10 +5,13 @@ turned into the keys. So a prefix and a suffix may stand side by side in one cac
 the canvas between them is computed again and again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from threading import Lock
 
 import torch
 from torch import Tensor
+
+from niello.engine.cache import common_length
 
 
 class Cache:
@@ -52,3 +55,32 @@ class Cache:
             else (kept[0][:, :n_rows], kept[1][:, :n_rows])
             for kept in self._kept
         ]
+
+
+class CachePool:
+    """Caches of recent prompts, lent to one job each; safe for several threads."""
+
+    def __init__(
+        self, new: Callable[[], Cache], block: int, n_most: int = 4, on: bool = True
+    ) -> None:
+        """Keep ``n_most`` caches whose rows are exact in whole blocks."""
+        self._new, self._block, self._n_most, self._on = new, block, n_most, on
+        self._caches: list[Cache] = []  # most recently used last
+        self._lock = Lock()
+
+    def borrow(self, prompt: Sequence[int]) -> Cache:
+        """Take the cache with the longest beginning in common, cut to whole blocks."""
+        with self._lock:
+            common = [common_length(one.token_ids, prompt) for one in self._caches]
+            n_kept = max(common, default=0) // self._block * self._block
+            if n_kept == 0:
+                return self._new()
+            cache = self._caches.pop(common.index(max(common)))
+        cache.truncate(n_kept)
+        return cache
+
+    def give_back(self, cache: Cache) -> None:
+        """Keep a cache for later; the least recently used one goes."""
+        if self._on:
+            with self._lock:
+                self._caches = [*self._caches, cache][-self._n_most :]

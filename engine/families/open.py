@@ -9,8 +9,10 @@ from niello.infill.errors import ModelError
 from .bidirectional import Bidirectional
 from .blocks import Blocks
 from .decoding import Decoding
+from .gemma import load_canvas_model
 from .load import Place, load_decoder
 from .place import choose_place
+from .renoising import Renoising, read_schedule
 from .run import Watch
 from .table import find_family
 from .tokens import FamilyTokens
@@ -39,6 +41,11 @@ def open_family(
             "be found in public, and Niello does not guess"
         )
     tokens = FamilyTokens(folder, family)
-    model = load_decoder(folder, family.names, place or choose_place())
+    place = place or choose_place()
+    if family.way == "canvas":
+        model = load_canvas_model(folder, place)
+        schedule = read_schedule(folder)
+        return Renoising(model, tokens, family, decoding or Decoding(), schedule, watch)
+    decoder = load_decoder(folder, family.names, place)
     filler = Bidirectional if family.way == "bidirectional" else Blocks
-    return filler(model, tokens, family, decoding or Decoding(), watch)
+    return filler(decoder, tokens, family, decoding or Decoding(), watch)

@@ -194,6 +194,13 @@ FAMILIES: tuple[Family, ...] = (
         fim=SUFFIX_FIRST,
     ),
     Family(
+        "diffusiongemma",
+        "canvas",
+        model_types=("diffusion_gemma",),
+        length="fixed",
+        begins=True,
+    ),
+    Family(
         "clover",
         "block",
         model_types=("clover_moe",),

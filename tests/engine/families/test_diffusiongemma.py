@@ -1,5 +1,6 @@
 """DiffusionGemma against its implementation in transformers."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,16 @@ import pytest
 import torch
 import transformers
 from tiny_families import CPU, scramble
+from transformers.models.diffusion_gemma import generation_diffusion_gemma
 
 from niello.engine.families.decoder import Rows
+from niello.engine.families.decoding import Decoding
 from niello.engine.families.gemma import CanvasModel, load_canvas_model
+from niello.engine.families.renoising import Renoising, Schedule
+from niello.engine.families.run import Seen
+from niello.engine.families.table import FAMILIES
+from niello.infill.canvas import Canvas, Draws, never
+from niello.infill.context import Context
 
 VOCABULARY, CANVAS = 97, 12
 
@@ -50,6 +58,9 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
         layer.layer_scalar.fill_(0.9 - 0.1 * number)
     for number, layer in enumerate(model.model.encoder.language_model.layers):
         layer.layer_scalar.fill_(1.1 + 0.1 * number)
+    with torch.no_grad():
+        # Random maps would enlarge the last digit of a pass tenfold in the next.
+        model.model.decoder.self_conditioning.down_proj.weight.mul_(0.1)
     folder = tmp_path_factory.mktemp("gemma")
     model.save_pretrained(folder)
     return model.eval(), folder
@@ -93,3 +104,79 @@ def test_canvas_logits_equal_the_reference_with_and_without_self_conditioning(
     results = ours(load_canvas_model(folder, CPU), prompt, canvas)
     torch.testing.assert_close(results[0], first[0], atol=1e-4, rtol=0)
     torch.testing.assert_close(results[1], second[0], atol=1e-4, rtol=0)
+
+
+class PlainTokens:
+    """A vocabulary whose tokens are characters: id n is chr(n + 1)."""
+
+    mask_id = begin_id = None
+    special_ids: frozenset[int] = frozenset()
+    end_ids: frozenset[int] = frozenset()
+    window = 512
+
+    def encode(self, text: str) -> list[int]:
+        return [ord(character) - 1 for character in text]
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        return "".join(chr(token_id + 1) for token_id in token_ids)
+
+
+def filler(folder: Path, seen: list[Seen], **changed: Any) -> Renoising:
+    family = next(one for one in FAMILIES if one.name == "diffusiongemma")
+    schedule = Schedule(places=CANVAS)._replace(**changed)
+    tokens: Any = PlainTokens()
+    model = load_canvas_model(folder, CPU)
+    return Renoising(model, tokens, family, Decoding(canvas=5), schedule, seen.append)
+
+
+@pytest.mark.parametrize("bound", [0.1, 2.0, 20.0])
+@pytest.mark.parametrize("n_passes", [1, 6])
+def test_tokens_equal_the_reference_for_the_same_seed(
+    reference: tuple[Any, Path], bound: float, n_passes: int
+) -> None:
+    model, folder = reference
+    prompt = some(7, 3)
+    sampler = generation_diffusion_gemma.EntropyBoundSamplerConfig(bound)
+    torch.manual_seed(5)
+    expected = model.generate(
+        prompt[None],
+        max_new_tokens=2 * CANVAS,
+        max_denoising_steps=n_passes,
+        sampler_config=sampler,
+        eos_token_id=None,
+        pad_token_id=None,
+    ).sequences[0, len(prompt) :]
+    seen: list[Seen] = []
+    context = Context(PlainTokens().decode(prompt.tolist()), "")
+    canvas = Canvas(context, "", 2 * CANVAS, lambda text: None)
+    filler(folder, seen, bound=bound, n_passes=n_passes).fill(
+        [canvas], Draws(1, 0.0, 5), never
+    )
+    assert seen[-1].token_ids == expected.tolist()
+
+
+def test_a_suffix_stands_fixed_at_the_end_of_the_canvas(
+    reference: tuple[Any, Path],
+) -> None:
+    _, folder = reference
+    prefix = PlainTokens().decode(some(7, 3).tolist())
+    texts = set()
+    for suffix in ("ABC", "XYZ"):
+        canvas = Canvas(Context(prefix, suffix), "", 5, lambda text: None)
+        ((fill,),) = filler(folder, [], n_passes=6).fill([canvas], Draws(), never)
+        assert len(fill.text) <= 5
+        texts.add(fill.text)
+    assert len(texts) == 2  # The canvas sees its suffix.
+
+
+def test_text_kept_from_an_earlier_request_changes_nothing(
+    reference: tuple[Any, Path],
+) -> None:
+    _, folder = reference
+    prefix = PlainTokens().decode(some(9, 4).tolist())
+    canvas = Canvas(Context(prefix, "ABC"), "", 5, lambda text: None)
+    one = filler(folder, [], n_passes=6)
+    first = one.fill([canvas], Draws(), never)[0][0]
+    again = one.fill([canvas], Draws(), never)[0][0]
+    assert first.text == again.text
+    assert again.n_cached == 8
