@@ -136,7 +136,8 @@ def _window(text: str, start: int, end: int) -> tuple[str, str]:
         line = text[below : line_end(text, below)] if below <= len(text) else ""
         if bottom >= len(text) or (base == 0 and not line.strip()):
             break
-        if line.strip() and width(line) <= outer and line.lstrip()[0] not in ")]}":
+        closes = line.lstrip().startswith((")", "]", "}", "</"))
+        if line.strip() and width(line) <= outer and not closes:
             break
         bottom = below + len(line)
     return text[top:start], text[end:bottom]

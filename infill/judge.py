@@ -66,7 +66,7 @@ class Judge:
 
         ``cut`` says that the stop rule has ended the text, not the model.
         """
-        verdict: list[str] = []
+        verdict = ["end"] if cut else []
 
         def apply(name: str, kept: str) -> str:
             if kept != written:
@@ -124,12 +124,13 @@ class Judge:
         if first == len(text):
             return False
         last = line_end(text, first)
-        inside = enclosing(
-            filled, end + last - self.span.end, ("string", "comment", "code")
-        )
-        if inside is None or inside.name == "code" or inside.start >= end:
-            return False
-        return enclosing(self.parsed, last, ("string", "comment")) is None
+        for offset, names in ((first + 1, ("comment",)), (last, ("string", "comment"))):
+            inside = enclosing(filled, end + offset - self.span.end, (*names, "code"))
+            if inside is None or inside.name == "code" or inside.start >= end:
+                continue
+            if enclosing(self.parsed, offset, names) is None:
+                return True
+        return False
 
     def _repairs(self, written: str) -> list[tuple[str, str]]:
         rest = self.suffix.split("\n", 1)[0]
@@ -192,12 +193,14 @@ class Judge:
     def _balance(self, written: str) -> str:
         if self.span.kind in ("string", "comment"):
             return written
-        language = self.parsed.language
-        if language is not None and len(language.brackets) < 3:
-            before = (self.near[: -len(self.suffix) or None] + self.given)[-2000:]
-            return rules.drop_stray_closer(written, before.rpartition("\n\n")[2])
         end = closed_too_much(self.place, self.given + written)
-        return written if end is None else written[: max(0, end - self.n_given)]
+        if end is not None:
+            written = written[: max(0, end - self.n_given)]
+        language = self.parsed.language
+        if language is None or len(language.brackets) == 3:
+            return written
+        before = (self.near[: -len(self.suffix) or None] + self.given)[-2000:]
+        return rules.drop_stray_closer(written, before.rpartition("\n\n")[2])
 
     def _set_indentation(self, written: str) -> str:
         written = rules.set_indent_style(
@@ -215,13 +218,25 @@ class Judge:
             )
         above, below, expected = self._neighbours()
         closes = below.lstrip().startswith((")", "]", "}", *language.continues))
-        if language.layout == "indent" and below:
-            low = 0  # A dedent may be meant; if not, the parser will tell.
+        if language.layout == "indent" and self._leads_to(written, below):
+            low = 0  # A dedent may be meant.
         elif opens(above):
             low = width(above) + 1
         else:
             low = width(above) if closes else min(width(above), width(below))
         return rules.set_first_line(written, self.given, expected, low, 10_000)
+
+    def _leads_to(self, written: str, below: str) -> bool:
+        """Tell whether the line below may follow, as blocks by indentation go."""
+        lines = [line for line in written.split("\n") if not is_blank(line)]
+        if unclosed(written, self.parsed.language) or not lines or not below:
+            return bool(below)
+        margins = [width(line) for line in lines]
+        margins = [margin for margin in margins if margin <= width(below)]
+        deepest = width(lines[-1])
+        if deepest < width(below):
+            return opens(lines[-1])
+        return not margins or margins[-1] == width(below)
 
     def _is_in_definition(self) -> bool:
         inside = enclosing(self.parsed, self.span.end, ("function", "class"))

@@ -12,7 +12,7 @@ from .lines import is_blank, lead, width
 # Control tokens of the families of models that fill code, as text. None of them is a
 # word of a programming language; a document that spells one may have it in a fill.
 _CONTROL = re.compile(
-    r"<\|\w+\|>|<\|[\w ]+\|>|<｜[^｜>\n]{1,40}｜>|<(?:fim|file)_\w+>|<EOT>|\[MASK\]"
+    r"<\|\w+\|>|<｜[^｜>\n]{1,40}｜>|<(?:fim|file)_\w+>|<EOT>|\[MASK\]"
 )
 _ALNUM = 3  # letters and digits that make a line worth comparing
 
@@ -53,7 +53,7 @@ def drop_suffix_echo(written: str, suffix: str, cut: bool = False) -> str:
         if is_blank(kept):
             continue
         if tail.startswith("\n"):
-            found = _echoes_lines(kept, tail, suffix[len(rest) :].lstrip(" \t"))
+            found = _echoes_lines(kept, tail, suffix[len(rest) :].lstrip(" \t"), cut)
         else:
             found = _echoes_rest(tail[len(rest) :], rest, suffix)
         if found:
@@ -65,7 +65,7 @@ def drop_suffix_echo(written: str, suffix: str, cut: bool = False) -> str:
     return written
 
 
-def _echoes_lines(kept: str, tail: str, below: str) -> bool:
+def _echoes_lines(kept: str, tail: str, below: str, cut: bool) -> bool:
     """Tell whether lines written are those below, and too many for chance."""
     written, following = _lines(tail), _lines(below)
     if not _copies(written, following):
@@ -75,6 +75,8 @@ def _echoes_lines(kept: str, tail: str, below: str) -> bool:
         # Brackets alone say little, but what is closed already needs no more of them.
         return len(written[0].strip()) >= 3 and _opened(kept) <= 0
     if len(written) == 1 and written[0] != following[0].rstrip(" ;,)]}"):
+        if cut and weight >= _ALNUM:
+            return True
         return weight >= 2 * _ALNUM and 2 * len(written[0]) > len(following[0])
     return weight >= _ALNUM
 
@@ -95,12 +97,10 @@ def _opened(text: str) -> int:
 def _before_closer(rest: str) -> str:
     """Return a text up to the first bracket or tag it closes and does not open."""
     depth = 0
-    for offset, sign in enumerate(rest):
-        depth += (sign in "([{") - (sign in ")]}")
-        if rest.startswith("</", offset) and "<" not in rest[:offset]:
-            return rest[:offset].rstrip()
+    for match in re.finditer(r"(?P<open>[(\[{]|<\w)|(?P<close>[)\]}]|</)", rest):
+        depth += 1 if match.lastgroup == "open" else -1
         if depth < 0:
-            return rest[:offset].rstrip()
+            return rest[: match.start()].rstrip()
     return rest
 
 

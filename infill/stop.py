@@ -1,9 +1,9 @@
 """When a span is full: where a construct ends in a text that is still being written.
 
 A model ends nearly every fill itself. These rules are the net below it: they never end
-a text that may still be right, and end one that has left its construct: before a bracket
-that is already there, where the indentation falls below the block, where the lines that
-follow the span begin again.
+a text that may still be right, and end one that has left its construct: before a
+bracket that is already there, where the indentation falls below the block, where the
+lines that follow the span begin again.
 """
 
 import re
@@ -51,7 +51,8 @@ def code_end(place: Place, text: str) -> int | None:
                 if not _is_case_label(place, text, token):
                     return token.start if overrun is None else overrun
             elif outer.pop().given:
-                if place.rest.lstrip().startswith(token.text):
+                closer = "</" if token.text == ">" else token.text
+                if place.rest.lstrip().startswith(closer):
                     return token.start
                 overrun = token.start if overrun is None else overrun
         elif inner:

@@ -5,13 +5,12 @@ Asks the core in this process, with a filler that writes the case's model output
 
 import re
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from cases import Case
+from filling import Stub
 
 from niello.grammars.catalogue import language_of
-from niello.infill.canvas import Canvas, Draws, Fill, StopFlag
 from niello.infill.lexis import unclosed, unopened
 from niello.infill.lines import to_line_feeds
 from niello.infill.parse import parse
@@ -21,26 +20,6 @@ from niello.infill.snapshot import Snapshot
 
 BOM = b"\xef\xbb\xbf"
 BIDI = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-
-
-class Stub:
-    """A filler that writes one text into every canvas, up to where the span is full."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.canvases: list[Canvas] = []
-
-    def fill(
-        self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
-    ) -> list[list[Fill]]:
-        self.canvases.extend(canvases)
-        return [[self._fill(canvas)] for canvas in canvases]
-
-    def _fill(self, canvas: Canvas) -> Fill:
-        end = canvas.stop(canvas.given + self.text)
-        if end is None:
-            return Fill(self.text, 0.0, 1, "end")
-        return Fill(self.text[: max(0, end - len(canvas.given))], 0.0, 1, "span")
 
 
 class Asked:

@@ -1,0 +1,24 @@
+import pytest
+from filling import filled
+
+from niello.infill.rules import cut_control
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["<|endoftext|>", "<|fim_pad|>", "<|mask|>", "<fim_middle>", "<EOT>", "[MASK]"],
+)
+def test_text_ends_at_the_first_control_token(token: str) -> None:
+    assert cut_control(f"x + 1{token}junk{token}", "") == "x + 1"
+
+
+def test_a_token_that_the_document_spells_is_text() -> None:
+    assert cut_control('"<|im_end|>"', 'a = "<|im_end|>"') == '"<|im_end|>"'
+
+
+def test_operators_are_no_control_tokens() -> None:
+    assert cut_control("a <| b |> c", "") == "a <| b |> c"
+
+
+def test_a_fill_of_masks_gives_nothing() -> None:
+    assert filled("def f():\n    return |\n", "python", "<|mask|><|mask|>") is None

@@ -1,0 +1,25 @@
+import pytest
+
+from niello.infill.rules import drop_repeats
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("open()\nwave()\nopen()\nwave()\nopen()\nwave()", "open()\nwave()"),
+        ("total += 1\ntotal += 1", "total += 1"),
+        ("if a\n  b\nend\nend", "if a\n  b\nend"),
+        ("call(first, second)\ncall(first, sec", "call(first, second)"),
+    ],
+)
+def test_what_is_said_again_at_the_end_goes(written: str, kept: str) -> None:
+    assert drop_repeats(written) == kept
+
+
+@pytest.mark.parametrize("written", ["0,\n0,\n0,", "  end\nend", "a()\nb()\na()"])
+def test_what_has_a_reason_to_come_again_stays(written: str) -> None:
+    assert drop_repeats(written) == written
+
+
+def test_the_typed_part_of_the_line_counts() -> None:
+    assert drop_repeats("1\nvalue = 1", given="value = ") == "1"

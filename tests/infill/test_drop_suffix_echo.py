@@ -1,0 +1,35 @@
+import pytest
+from filling import filled
+
+from niello.infill.rules import drop_suffix_echo
+
+
+@pytest.mark.parametrize(
+    ("written", "suffix", "kept"),
+    [
+        ("a = 1\nb = 2\nc = 3", "\nb = 2\nc = 3\n", "a = 1"),
+        ("a = 1\nb = 2\nc =", "\nb = 2\nc = 3\n", "a = 1"),
+        ("glass lid closed", "lid closed\n", "glass "),
+        ("twice(a), b", ", b)", "twice(a)"),
+        ("x\n\n    next_line()", "\n\n    next_line()\n", "x"),
+    ],
+)
+def test_a_tail_that_follows_anyway_goes(written: str, suffix: str, kept: str) -> None:
+    assert drop_suffix_echo(written, suffix) == kept
+
+
+@pytest.mark.parametrize(
+    ("written", "suffix"),
+    [
+        ("step()", "\nstep()\n"),  # All there is would go.
+        ("if a:\n    return 1", "\nreturn 1\n"),  # Another margin.
+        ("data", "a + 1\n"),  # One letter is chance.
+        ("f(\n  1\n)", "\n)\n"),
+    ],
+)
+def test_what_only_looks_like_an_echo_stays(written: str, suffix: str) -> None:
+    assert drop_suffix_echo(written, suffix) == written
+
+
+def test_a_closing_bracket_inside_the_fill_stays() -> None:
+    assert filled("r = f(|, b)\n", "python", "twice(a), b)") == "r = f(twice(a), b)\n"

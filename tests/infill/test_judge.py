@@ -1,0 +1,50 @@
+from filling import Stub, filled, propose_at
+
+from niello.infill.parse import parse
+from niello.infill.propose import Options, propose_in
+from niello.infill.span import find_span
+
+
+def test_a_text_that_parses_worse_is_cut_back_to_a_line() -> None:
+    text = "def f(x):\n    |\n\n\ndef g():\n    pass\n"
+    (candidate,) = propose_at(text, "python", "x += 1\n    return x +* 2")
+    assert candidate.text == "x += 1"
+    assert "cut" in candidate.verdict
+
+
+def test_the_part_that_does_not_parse_is_filled_once_more() -> None:
+    text = "def f(x):\n    return |\n"
+    (candidate,) = propose_at(text, "python", "x +* 2", "x * 2")
+    assert candidate.text.endswith("2")
+    assert "refilled" in candidate.verdict
+    assert parse(text.replace("|", candidate.text), "python").broken == []
+
+
+def test_a_text_that_cannot_be_repaired_is_not_shown() -> None:
+    assert filled("x = |\n", "python", ")(") is None
+
+
+def test_a_comment_may_not_swallow_what_follows() -> None:
+    text = "f();\n|\ng(); /* note */\n"
+    assert filled(text, "javascript", "/* a") is None
+
+
+def test_broken_code_elsewhere_does_not_matter() -> None:
+    text = "def broken(:\n    pass\n\n\ndef f():\n    return |\n"
+    want = "def broken(:\n    pass\n\n\ndef f():\n    return 1\n"
+    assert filled(text, "python", "1") == want
+
+
+def test_a_changed_text_names_the_rules_that_changed_it() -> None:
+    (candidate,) = propose_at("r = f(|)\n", "python", "f(1)<|endoftext|>")
+    assert candidate.verdict == ("control",)
+    (candidate,) = propose_at("r = f(|)\n", "python", "1)")
+    assert candidate.verdict == ("end",)
+
+
+def test_equal_candidates_are_given_once() -> None:
+    parsed = parse("x = \n", "python")
+    span = find_span(parsed, 4)
+    options = Options(draws=Options().draws._replace(n=3))
+    found = propose_in(parsed, span, Stub("1"), options, n_given=4)
+    assert [candidate.text for candidate in found] == ["1"]

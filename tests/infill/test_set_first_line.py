@@ -1,0 +1,30 @@
+from filling import filled
+
+
+def test_a_missing_indentation_is_added() -> None:
+    text = "def f(x):\n    y = x\n|\n    return y\n"
+    want = "def f(x):\n    y = x\n    y += 1\n    return y\n"
+    assert filled(text, "python", "y += 1") == want
+
+
+def test_indentation_that_is_typed_already_is_not_doubled() -> None:
+    text = "def f(x):\n    y = x\n    |\n    return y\n"
+    want = "def f(x):\n    y = x\n    y += 1\n    return y\n"
+    assert filled(text, "python", "    y += 1") == want
+
+
+def test_later_lines_keep_their_own_indentation() -> None:
+    text = "def f(x):\n    y = x\n|\n    return y\n"
+    want = "def f(x):\n    y = x\n    if y:\n        y += 1\n    return y\n"
+    assert filled(text, "python", "if y:\n        y += 1") == want
+
+
+def test_a_dedent_that_goes_on_with_the_statement_stays() -> None:
+    text = "if a:\n    b()\n|\n    c()\n"
+    assert filled(text, "python", "else:") == "if a:\n    b()\nelse:\n    c()\n"
+
+
+def test_a_brace_language_gets_the_margin_of_the_block() -> None:
+    text = "function hi() {\n  open();\n|\n  shut();\n}\n"
+    want = "function hi() {\n  open();\n  wave();\n  shut();\n}\n"
+    assert filled(text, "javascript", "wave();") == want
