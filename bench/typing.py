@@ -30,6 +30,8 @@ class Typing(NamedTuple):
     tokens_per_keystroke: float  # computed, contexts and drafts included
     filled_per_keystroke: float  # of these, written into answers
     forwards_per_answer: float
+    shown: float  # share of keystrokes with an offer
+    right: float  # share of offers that are the rest of the line as it was
     ms_p50: float
     ms_p95: float
 
@@ -76,19 +78,23 @@ def type_through(client: Client, text: str, path: Path, n_keys: int) -> Typing:
     client.open(uri, text[:start] + rest, language_of(path))
     line, column = text.count("\n", 0, start), 0
     times: list[float] = []
-    asked = 0
+    asked = shown = right = 0
     before: Mapping[str, int] = {}
     for number, key in enumerate(typed):
         if number == _WARM_UP:
             before = client.request("niello/counters", None)
             times.clear()
-            asked = 0
+            asked = shown = right = 0
         fills = client.request("niello/counters", None)["fills"]
         place = (line, column)
         changed = client.change(uri, number + 2, place, place, key)
         line, column = (line + 1, 0) if key == "\n" else (line, column + _units(key))
         request = client.ask_inline(uri, (line, column), automatic=True)
-        client.wait(request)
+        items = client.wait(request)["result"]["items"]
+        if items:
+            shown += 1
+            offered = items[0]["insertText"].split("\n", 1)[0]
+            right += offered == typed[number + 1 :].split("\n", 1)[0]
         times.append((client.arrived[request] - changed) * 1000)
         asked += client.request("niello/counters", None)["fills"] > fills
     after = client.request("niello/counters", None)
@@ -101,6 +107,8 @@ def type_through(client: Client, text: str, path: Path, n_keys: int) -> Typing:
         spent["fed"] / n_times,
         spent["tokens"] / n_times,
         spent["forwards"] / max(asked, 1),
+        shown / n_times,
+        right / max(shown, 1),
         percentile(times, 0.5),
         percentile(times, 0.95),
     )

@@ -71,8 +71,10 @@ class Completion:
         if self._documents.is_current(spot.snapshot):
             settings = self._layers.settings
             offer = await self._offers.ask(spot.snapshot, spot.cursor, 1, settings)
-        # Without an answer the client must ask again at the next letter.
-        return self._list(spot, offer) if offer else lsp_types.CompletionList(True, [])
+        if offer is None or not self._documents.is_current(spot.snapshot):
+            # Without an answer the client must ask again at the next letter.
+            return lsp_types.CompletionList(True, [])
+        return self._list(spot, offer)
 
     def _list(self, spot: Spot, offer: Offer) -> lsp_types.CompletionList:
         items = [self._item(spot, each, n) for n, each in enumerate(offer.inserts)]

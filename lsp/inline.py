@@ -1,6 +1,7 @@
 """Ghost text: when to ask, what is good enough to show, what memory knows already."""
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable
 
@@ -54,7 +55,9 @@ class Inline:
         )
         spot = find_spot(document, params.position, encoding, chosen)
         automatic = params.context.trigger_kind == AUTOMATIC
-        if automatic and _letters_behind(spot) > settings.inline.max_right:
+        if automatic and (
+            _is_inside_word(spot) or _letters_behind(spot) > settings.inline.max_right
+        ):
             return _no_items()
         request = self._newest[spelling(document.uri)] = object()
         n_drawn = 1 if automatic else settings.inline.candidates
@@ -90,7 +93,9 @@ class Inline:
             return _no_items()
         settings = self._layers.settings
         offer = await self._offers.ask(spot.snapshot, spot.cursor, n_drawn, settings)
-        return self._show(spot, offer, automatic) if offer else _no_items()
+        if offer is None or not self._documents.is_current(spot.snapshot):
+            return _no_items()
+        return self._show(spot, offer, automatic)
 
     def _show(
         self, spot: Spot, offer: Offer, automatic: bool
@@ -113,6 +118,11 @@ class Inline:
 
 def _letters_behind(spot: Spot) -> int:
     return sum(map(str.isalnum, spot.snapshot.text[spot.cursor : spot.line_end]))
+
+
+def _is_inside_word(spot: Spot) -> bool:
+    around = spot.snapshot.text[max(spot.cursor - 1, 0) : spot.cursor + 1]
+    return re.fullmatch(r"\w\w", around) is not None
 
 
 def _no_items() -> lsp_types.InlineCompletionList:

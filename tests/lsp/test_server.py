@@ -99,6 +99,13 @@ def test_nothing_is_shown_unasked_in_front_of_many_letters(start: Start) -> None
     assert calls(client) == 0
 
 
+def test_nothing_is_shown_unasked_inside_a_word(start: Start) -> None:
+    client = start(texts=["y"])
+    begin(client, "value\n")
+    assert client.inline(URI, (0, 3), automatic=True) == []
+    assert calls(client) == 0
+
+
 def test_a_request_during_a_slow_load_is_answered_with_nothing(start: Start) -> None:
     client = start(texts=["y"], load_ms=3000)
     client.initialize()
