@@ -6,13 +6,13 @@ from niello.infill.context import gather
 from niello.infill.parse import parse
 from niello.infill.span import find_span
 
-from .samples import END, MIDDLE, PREFIX, SUFFIX, Sample, encode
+from .samples import END, MIDDLE, PREFIX, SUFFIX, Sample, encode, is_at_cursor
 
 
 def at_cursor(sample: Sample, prefix_tokens: int, suffix_tokens: int) -> Sample:
     """Cut again what a sample cut, by a document in which its middle is missing."""
-    if sample.middle.endswith("\n"):
-        return sample  # Whole lines are replaced, not written at a cursor.
+    if not is_at_cursor(sample):
+        return sample
     head = sample.prefix + sample.given
     parsed = parse(head + sample.suffix, sample.language)
     span = find_span(parsed, len(head))

@@ -19,14 +19,15 @@ PREFIX, MIDDLE, SUFFIX, END = 151659, 151660, 151661, 151643
 ENDS = {151643, 151645, 151662, 151663, 151664}
 PYTHON_SHARE = 0.3
 _MOST_BLOCK_LINES = 24
+_SPAN_SHARE = 0.12  # of the samples: a span with any two places for its edges
 _WHOLE_LINES_SHARE = 0.25  # of the samples: the middle ends with its line
 
 
 class Sample(NamedTuple):
-    """A text cut at a cursor, as the span and the context of a cursor cut it."""
+    """A text cut at a cursor, or around a span that is replaced."""
 
     language: str
-    prefix: str  # up to the start of the cursor's line
+    prefix: str  # up to the start of the cursor's line, or to the span
     given: str  # what stands on that line in front of the cursor
     middle: str
     suffix: str
@@ -89,14 +90,16 @@ def cut(text: str, rng: random.Random, language: str) -> Sample | None:
         return None
     kind, column, last = rng.random(), 0, first + 1
     left = ""  # what stays of the last line
-    if kind < 0.2:  # the rest of a line
+    if kind < _SPAN_SHARE:
+        return _cut_span(lines, first, rng, language)
+    if kind < 0.3:  # the rest of a line
         column = rng.randrange(_depth(lines[first]), len(lines[first].rstrip()))
-    elif kind < 0.35:  # the rest between brackets
+    elif kind < 0.4:  # the rest between brackets
         found = _brackets(lines[first], rng)
         if found is None:
             return None
         column, left = found[0], lines[first][found[1] :]
-    elif kind < 0.55:  # a few lines of one block
+    elif kind < 0.6:  # a few lines of one block
         last = min(first + rng.randint(1, 8), _block_end(lines, first, inside=False))
     else:  # a body, or an opener with its body
         last = _block_end(lines, first, inside=True)
@@ -119,6 +122,12 @@ def cut(text: str, rng: random.Random, language: str) -> Sample | None:
         middle, suffix = middle + "\n", suffix.removeprefix("\n")
     prefix, given = "".join(lines[window:first]), lines[first][:column]
     return Sample(language, prefix, given, middle, suffix)
+
+
+def is_at_cursor(sample: Sample) -> bool:
+    """Return whether text is written at a cursor, not in place of a span."""
+    at_line = sample.prefix.endswith("\n") or not sample.prefix
+    return at_line and not sample.middle.endswith("\n")
 
 
 def prompt_ids(tokenizer: Tokenizer, sample: Sample) -> list[int]:
@@ -163,6 +172,18 @@ def _block_end(lines: list[str], first: int, inside: bool) -> int:
             return last + (inside and closing)
         last += 1
     return last
+
+
+def _cut_span(
+    lines: list[str], first: int, rng: random.Random, language: str
+) -> Sample:
+    """Cut a span whose edges may lie inside lines, as one that replaces a node."""
+    window, horizon = max(0, first - rng.choice((6, 12, 24, 48))), first + 16
+    before, text = "".join(lines[window:first]), "".join(lines[first:horizon])
+    start = rng.randrange(len(lines[first]))
+    stop = min(len(text), start + rng.randint(3, 120))
+    middle, suffix = text[start:stop], text[stop:]
+    return Sample(language, before + text[:start], "", middle, suffix)
 
 
 def _brackets(line: str, rng: random.Random) -> tuple[int, int] | None:

@@ -52,7 +52,7 @@ class Trainer:
         self.model = mask_mode.load(options.start, options.offsets).to(options.device)
         sampler = list(self.model.sampler.parameters())
         others = [self.model.mask_embedding, *self.model.adapters.parameters()]
-        groups = [(others, options.rate), (sampler, 2 * options.rate)]
+        groups = [(others, options.rate), (sampler, 4 * options.rate)]
         self.run = Run(options.work, options.minutes, options.seed, groups)
         self.vocabulary = Vocabulary(base.head, self._frequent_tokens())
         self.figures: dict[str, float] = {}
