@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 import transformers
-from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders
 from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
@@ -121,11 +120,12 @@ def write_family(
     model_type: str,
     seed: int = 0,
     base: type = transformers.Qwen2Config,
+    more: dict[str, Any] | None = None,
     **facts: object,
 ) -> Path:
     """Write a tiny checkpoint of a family that has Qwen2's or Qwen3's tensor names."""
     folder.mkdir(parents=True, exist_ok=True)
-    shape = {**TINY, "vocab_size": N_PLAIN + len(SPECIAL)}
+    shape = {**TINY, "vocab_size": N_PLAIN + len(SPECIAL), **(more or {})}
     if base is transformers.Qwen2Config:
         shape.pop("head_dim")
     shape["max_position_embeddings"] = 4096
@@ -142,26 +142,3 @@ def write_family(
     )
     write_tokenizer(folder, SPECIAL, N_PLAIN)
     return folder
-
-
-GOLDEN = Path(__file__).parent / "engine" / "families" / "golden"
-
-
-def formula(shape: list[int], index: int, name: str) -> Tensor:
-    """Values that look random and need no generator."""
-    i = torch.arange(torch.Size(shape).numel(), dtype=torch.float64)
-    values = torch.sin(0.37 * i * i + 1.3 * i + index).reshape(shape).float()
-    if len(shape) > 1:
-        return values * 0.3
-    return values * 0.1 if "bias" in name else 1 + 0.2 * values
-
-
-def write_checkpoint(golden: dict[str, object], folder: Path) -> None:
-    shapes = golden["tensors"]
-    assert isinstance(shapes, dict)
-    tensors = {
-        name: formula(shapes[name], index, name)
-        for index, name in enumerate(sorted(shapes))
-    }
-    save_file(tensors, folder / "model.safetensors")
-    (folder / "config.json").write_text(json.dumps(golden["config"]), "utf-8")

@@ -41,6 +41,8 @@ def open_family(
             "be found in public, and Niello does not guess"
         )
     tokens = FamilyTokens(folder, family)
+    if family.expand_id is not None and tokens.expand_id is not None:
+        family = family._replace(expand_id=tokens.expand_id)
     place = place or choose_place()
     if family.way == "canvas":
         model = load_canvas_model(folder, place)

@@ -42,6 +42,7 @@ class FamilyTokens:
         )
         self.end_id = _first(facts.get("eos_token_id"))
         self.begin_id = _first(facts.get("bos_token_id"))
+        self.expand_id = _first(facts.get("expand_token_id"))
         self.delete_id = _first(facts.get("delete_token_id"))
         self.split_id = _first(facts.get("split_token_id"))
         self.special_ids = frozenset(

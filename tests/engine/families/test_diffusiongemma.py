@@ -1,12 +1,12 @@
 """DiffusionGemma against its implementation in transformers."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import transformers
+from family_checks import PlainTokens
 from tiny_families import CPU, scramble
 from transformers.models.diffusion_gemma import generation_diffusion_gemma
 
@@ -106,25 +106,10 @@ def test_canvas_logits_equal_the_reference_with_and_without_self_conditioning(
     torch.testing.assert_close(results[1], second[0], atol=1e-4, rtol=0)
 
 
-class PlainTokens:
-    """A vocabulary whose tokens are characters: id n is chr(n + 1)."""
-
-    mask_id = begin_id = None
-    special_ids: frozenset[int] = frozenset()
-    end_ids: frozenset[int] = frozenset()
-    window = 512
-
-    def encode(self, text: str) -> list[int]:
-        return [ord(character) - 1 for character in text]
-
-    def decode(self, token_ids: Sequence[int]) -> str:
-        return "".join(chr(token_id + 1) for token_id in token_ids)
-
-
 def filler(folder: Path, seen: list[Seen], **changed: Any) -> Renoising:
     family = next(one for one in FAMILIES if one.name == "diffusiongemma")
     schedule = Schedule(places=CANVAS)._replace(**changed)
-    tokens: Any = PlainTokens()
+    tokens: Any = PlainTokens(mask_id=None)
     model = load_canvas_model(folder, CPU)
     return Renoising(model, tokens, family, Decoding(canvas=5), schedule, seen.append)
 
@@ -147,7 +132,7 @@ def test_tokens_equal_the_reference_for_the_same_seed(
         pad_token_id=None,
     ).sequences[0, len(prompt) :]
     seen: list[Seen] = []
-    context = Context(PlainTokens().decode(prompt.tolist()), "")
+    context = Context(PlainTokens(mask_id=None).decode(prompt.tolist()), "")
     canvas = Canvas(context, "", 2 * CANVAS, lambda text: None)
     filler(folder, seen, bound=bound, n_passes=n_passes).fill(
         [canvas], Draws(1, 0.0, 5), never
@@ -159,7 +144,7 @@ def test_a_suffix_stands_fixed_at_the_end_of_the_canvas(
     reference: tuple[Any, Path],
 ) -> None:
     _, folder = reference
-    prefix = PlainTokens().decode(some(7, 3).tolist())
+    prefix = PlainTokens(mask_id=None).decode(some(7, 3).tolist())
     texts = set()
     for suffix in ("ABC", "XYZ"):
         canvas = Canvas(Context(prefix, suffix), "", 5, lambda text: None)
@@ -173,7 +158,7 @@ def test_text_kept_from_an_earlier_request_changes_nothing(
     reference: tuple[Any, Path],
 ) -> None:
     _, folder = reference
-    prefix = PlainTokens().decode(some(9, 4).tolist())
+    prefix = PlainTokens(mask_id=None).decode(some(9, 4).tolist())
     canvas = Canvas(Context(prefix, "ABC"), "", 5, lambda text: None)
     one = filler(folder, [], n_passes=6)
     first = one.fill([canvas], Draws(), never)[0][0]
