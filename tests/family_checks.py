@@ -101,7 +101,11 @@ def check_sampler(
     """Fill by the golden model of a case and compare with its tokens."""
     write_golden(case["model"], folder)
     entry = by_name(family)._replace(
-        begins=False, ends=False, fim=None, expand_id=case.get("expand_id")
+        begins=False,
+        ends=False,
+        fim=None,
+        expand_id=case.get("expand_id"),
+        sub_block=case.get("sub_block", 0),
     )
     tokens: Any = PlainTokens(end_id=case.get("delete_id"))
     suffix = tokens.decode(case.get("suffix", []))

@@ -27,7 +27,9 @@ class Decoding(NamedTuple):
     length: str = ""  # one of length.POLICIES
     canvas: int = 32  # masks to start with, where the length policy needs a number
     block: int = 0  # places decided together; 0: the family's
-    steps: int = 0  # passes over a canvas; 0: as many as the commit rule needs
+    # Passes over a canvas, or over a block where blocks follow each other; 0: as many
+    # as the commit rule needs.
+    steps: int = 0
     commit: Commit | str = ""
     threshold: float = 0.0
     edit_threshold: float = 0.9

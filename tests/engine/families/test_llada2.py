@@ -4,15 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from family_checks import (
     check_infill,
     check_logits,
     check_sampler,
+    formula,
+    golden,
     sampler_cases,
     write_like_golden,
 )
 
 from niello.engine.families.decoding import Decoding
+from niello.engine.families.edit import InDelIds, InDelRule, InDelState, indel_step
 from niello.infill.errors import ModelError
 
 
@@ -44,6 +48,25 @@ def test_edited_tokens_equal_llada21(case: dict[str, Any], tmp_path: Path) -> No
 @pytest.mark.parametrize("name", ["LLaDA2.0-mini", "LLaDA2.1-mini"])
 def test_the_published_format_infills(name: str, tmp_path: Path) -> None:
     check_infill(write_like_golden("llada2", tmp_path / name))
+
+
+INDEL = golden("indel")
+
+
+@pytest.mark.parametrize("case", INDEL["cases"], ids=lambda case: str(case["seed"]))
+def test_insertions_and_deletions_equal_llada22(case: dict[str, Any]) -> None:
+    ids = InDelIds(INDEL["mask"], INDEL["delete"], INDEL["split"])
+    rule = InDelRule(ids, case["threshold"], case["edit_threshold"], case["n_post"])
+    head = case["head"]
+    token_ids = torch.tensor([1, 2, 3][:head] + [ids.mask] * (6 - head))
+    fixed = torch.arange(6) < head
+    state = InDelState(token_ids, token_ids == ids.mask, fixed)
+    for step, expected in enumerate(case["states"]):
+        assert not state.finished
+        logits = formula((6, INDEL["vocabulary"]), case["seed"] * 100 + step, "")
+        state = indel_step(logits / 0.3 * case["scale"], state, rule)
+        assert state.token_ids.tolist() == expected
+    assert state.finished
 
 
 def test_llada22_infills_with_the_delete_and_split_tokens_of_its_config(

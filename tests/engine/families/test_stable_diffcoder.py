@@ -2,11 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pytest
 import transformers
-from family_checks import by_name, check_infill
+from family_checks import by_name, check_infill, check_sampler, sampler_cases
 from tiny_families import N_PLAIN, set_config, write_family, write_tokenizer
 
+from niello.engine.families.decoding import Decoding
 from niello.engine.families.table import find_family
 from niello.engine.families.tokens import FamilyTokens
 from niello.infill.context import Context
@@ -32,6 +35,19 @@ def written(tmp_path: Path) -> Path:
     )
     write_tokenizer(folder, SEED_CODER, N_PLAIN)
     return folder
+
+
+@pytest.mark.parametrize("case", sampler_cases("stable-diffcoder"), ids=str)
+def test_tokens_equal_stable_diffcoder(case: dict[str, Any], tmp_path: Path) -> None:
+    decoding = Decoding(
+        length="fixed",
+        canvas=case["room"],
+        block=case["block"],
+        threshold=case["threshold"] or 0.0,
+        steps=0 if case["threshold"] else case["steps"],
+        join=0,
+    )
+    check_sampler(case, "stable-diffcoder", decoding, tmp_path)
 
 
 def test_the_published_format_infills(tmp_path: Path) -> None:
