@@ -181,11 +181,10 @@ def run_apply(arguments: argparse.Namespace) -> int:
 
 
 def load_engine(model: str) -> Filler:
-    """Load a model of the store, or of a folder, by name."""
-    from niello.engine.engine import Engine
-    from niello.engine.store import Store
+    """Load a model by the name the user gave."""
+    from niello.engine.opening import open_filler
 
-    return Engine.load(Store().path(model))
+    return open_filler(model)
 
 
 def _options(arguments: argparse.Namespace) -> "RefactorOptions":

@@ -61,8 +61,8 @@ def runs_folder() -> Path:
     return Path(named) if named else platformdirs.user_state_path("niello") / "runs"
 
 
-def new_journal() -> Journal:
-    """Start a journal under a name that sorts by time, and forget the oldest ones."""
+def new_journal_path() -> Path:
+    """Make an empty journal whose name sorts by time, and forget the oldest ones."""
     folder = runs_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for old in sorted(folder.glob("*.jsonl"))[: -_KEPT_RUNS + 1]:
@@ -73,7 +73,7 @@ def new_journal() -> Journal:
         path = folder / f"{stamp}-{now // 10**6 % 1000:03}.jsonl"
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            return Journal(path)
+            return path
 
 
 def find_journal(run: str | None) -> Path:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple, TextIO
 
-from .journal import Event, text_of
+from .journal import Event, number_of, text_of
 from .plan import Progress
 
 
@@ -47,23 +47,23 @@ def _lines(text: str) -> list[str]:
 class Tally:
     """What happened so far, counted from the events."""
 
-    def __init__(self, *, timed: bool = True) -> None:
-        """Start with nothing; ``timed`` if the targets are being filled now."""
-        self._timed = timed
+    def __init__(self) -> None:
+        """Start with nothing."""
         self.gates: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.files: Counter[str] = Counter()  # planned, written, refused, rolled back
         self.named: list[str] = []  # lines about single files
         self.n_tokens = 0
-        self.started = time.monotonic()
+        self.seconds = 0.0  # of filling; loading a model and reading files left out
 
     def add(self, event: Event) -> None:
         """Count one event."""
         match event["event"]:
             case "target":
                 self.gates[text_of(event, "gate")] += 1
-                tokens = event["n_tokens"]
-                self.n_tokens += tokens if isinstance(tokens, int) else 0
+                self.n_tokens += number_of(event, "n_tokens")
+                seconds = event.get("seconds")
+                self.seconds += seconds if isinstance(seconds, float) else 0.0
             case "dropped":
                 self.gates[""] -= 1
                 self.gates[text_of(event, "gate")] += 1
@@ -104,7 +104,6 @@ class Tally:
     def event(self) -> Event:
         """Return the totals as the last event of the stream."""
         gates = {gate or "accepted": n for gate, n in self.gates.items() if n}
-        seconds = round(time.monotonic() - self.started, 3)
         return {
             "event": "summary",
             "targets": self.n_targets,
@@ -112,7 +111,7 @@ class Tally:
             "files": dict(self.files),
             "skipped": dict(self.skipped),
             "tokens": self.n_tokens,
-            "seconds": seconds,
+            "seconds": round(self.seconds, 3),
         }
 
     def lines(self) -> Iterator[str]:
@@ -121,13 +120,13 @@ class Tally:
         if self.skipped:
             reasons = ", ".join(f"{n} {why}" for why, n in self.skipped.most_common())
             yield f"skipped: {reasons}"
-        seconds = time.monotonic() - self.started
-        timed = self._timed and self.n_targets > 0
-        rate = f", {self.n_targets / seconds:.1f} a second" if timed else ""
         yield (
-            f"{_counted(self.n_targets, 'target')}{rate}: "
+            f"{_counted(self.n_targets, 'target')}: "
             f"{self.gates['']} accepted{self._refusals()}"
         )
+        if self.seconds > 1:
+            rate = self.n_targets / self.seconds
+            yield f"filled in {_clock(self.seconds)}, {rate:.1f} targets a second"
         done = [
             f"{_counted(self.files[kind], 'file')} {word}"
             for kind, word in (

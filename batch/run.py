@@ -1,4 +1,4 @@
-"""One run from what was asked for to its summary: plan, journal, preview, write."""
+"""The verbs of refactoring: a new run, one that goes on, one that is written later."""
 
 import hashlib
 import time
@@ -6,20 +6,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from niello.infill.canvas import Canvas, Draws, Fill, Filler, StopFlag
-from niello.infill.errors import NielloError, SettingsError
+from niello.infill.errors import SettingsError
 
-from .apply import Change, Verify, apply, change_of, new_text, shell_check
 from .desk import Desk, Manner
 from .document import Key
 from .fill import Job, Outcome, redraw
-from .html import write_html
 from .inputs import find_items, size_of
 from .interactive import Asker
 from .journal import (
     Event,
     Journal,
     find_journal,
-    new_journal,
+    new_journal_path,
     number_of,
     read_events,
     text_of,
@@ -29,7 +27,8 @@ from .pace import Pace
 from .plan import Progress, Run, plan
 from .recipe import Recipe
 from .recipetest import failures
-from .report import ProgressLine, Tally, as_json, diff_lines
+from .report import ProgressLine
+from .session import Session
 from .walk import Found, Skipped
 
 Load = Callable[[str], Filler]
@@ -42,7 +41,9 @@ def refactor(options: RefactorOptions, manner: Manner, desk: Desk, load: Load) -
     """Plan a new run, show or write it, and return the exit status."""
     recipe = recipe_of(options)
     items = find_items(options, recipe)
-    journal = new_journal()
+    # All that was asked for makes sense, so the run gets a journal.
+    path = new_journal_path()
+    journal = Journal(path)
     journal.add(
         {
             "event": "run",
@@ -53,7 +54,8 @@ def refactor(options: RefactorOptions, manner: Manner, desk: Desk, load: Load) -
             "options": options.to_json(),
         }
     )
-    return _go_on(journal, options, recipe, items, {}, manner, desk, load)
+    journal.close()
+    return _go_on(path, options, items, {}, manner, desk, load)
 
 
 def resume(run: str | None, manner: Manner, desk: Desk, load: Load) -> int:
@@ -72,39 +74,24 @@ def resume(run: str | None, manner: Manner, desk: Desk, load: Load) -> int:
             settled[_key(event)] = event
         elif event["event"] == "planned":
             return apply_run(path, manner, desk, verify_cmd=None)
-    journal = Journal(path)
     items = find_items(options, recipe)
-    return _go_on(journal, options, recipe, items, settled, manner, desk, load)
+    return _go_on(path, options, items, settled, manner, desk, load)
 
 
 def apply_run(path: Path, manner: Manner, desk: Desk, *, verify_cmd: str | None) -> int:
-    """Show or write what a journal holds; needs no model."""
-    tally = Tally(timed=False)
-    changes: dict[str, Change] = {}
+    """Write what a journal holds; needs no model."""
     events = read_events(path)
     options = options_from_json(first := next(events, {}))
-    root, complete = Path(text_of(first, "root")), False
+    session = Session(path, Path(text_of(first, "root")), manner, desk)
     for event in events:
-        if event["event"] == "file":
-            changes[text_of(event, "path")] = change_of(event, root)
-        if event["event"] in ("target", "dropped", "skipped", "file", "refused"):
-            tally.add(event)
-        complete = complete or event["event"] == "planned"
-        if complete:
-            break
-    if not complete:
-        raise SettingsError(
-            f"run {path.stem} was broken off; go on with niello refactor --resume "
-            f"{path.stem}"
-        )
-    command = verify_cmd or options.verify_cmd or recipe_of(options).verify
-    if manner.write:
-        journal = Journal(path)
-        _write(list(changes.values()), journal, tally, manner, desk, command, root)
-    elif not manner.json:
-        for change in changes.values():
-            _show_diff(change, desk)
-    return _finish(path, tally, manner, desk)
+        if event["event"] == "planned":
+            command = verify_cmd or options.verify_cmd or recipe_of(options).verify
+            return session.finish(command)
+        session.recall(event)
+    raise SettingsError(
+        f"run {path.stem} was broken off; go on with niello refactor --resume "
+        f"{path.stem}"
+    )
 
 
 def test_recipe(options: RefactorOptions, desk: Desk) -> int:
@@ -120,108 +107,47 @@ def test_recipe(options: RefactorOptions, desk: Desk) -> int:
 
 
 def _go_on(
-    journal: Journal,
+    path: Path,
     options: RefactorOptions,
-    recipe: Recipe,
     items: list[Found | Skipped],
     settled: dict[Key, Event],
     manner: Manner,
     desk: Desk,
     load: Load,
 ) -> int:
-    filler = _Late(lambda: load(options.model))
-    filling = fill_options(options, recipe)
-
-    def others(job: Job) -> list[Outcome]:
-        return redraw(job, filler, filling, _CANDIDATES)
-
-    ask = None
-    if manner.interactive:
-        ask = Asker(desk.answers, desk.err, desk.colours, others)
+    """Plan what is not settled yet, then end the run as its manner is."""
+    recipe = recipe_of(options)
+    filler = _Late(options.model, load, desk)
     run = Run(
-        recipe.steps,
-        filler,
-        filling,
-        Pace(options.jobs),
-        options.limit,
-        options.max_bytes,
-        settled,
-        ask,
+        steps=recipe.steps,
+        filler=filler,
+        options=fill_options(options, recipe),
+        pace=Pace(options.jobs),
+        limit=options.limit,
+        max_bytes=options.max_bytes,
+        settled=settled,
     )
-    tally = Tally()
-    changes: dict[str, Change] = {}
-    root = Path.cwd()
+    if manner.interactive:
+
+        def others(job: Job) -> list[Outcome]:
+            return redraw(job, filler, run.options, _CANDIDATES)
+
+        run = run._replace(ask=Asker(desk.answers, desk.err, desk.colours, others))
+    session = Session(path, Path.cwd(), manner, desk)
     line = ProgressLine(desk.err, size_of(items), shown=desk.progress)
     try:
         for event in plan(run, items):
             if isinstance(event, Progress):
                 line.show(event)
-                continue
-            journal.add(event)
-            tally.add(event)
-            line.clear()
-            if manner.json:
-                desk.out.write(as_json(event))
-            if event["event"] == "file":
-                change = change_of(event, root)
-                changes[change.name] = change
-                if not (manner.json or manner.write or manner.interactive):
-                    _show_diff(change, desk)
+            else:
+                line.clear()
+                session.take(event)
     except KeyboardInterrupt:
         line.clear()
-        desk.err.write(
-            f"stopped; go on with niello refactor --resume {journal.path.stem}\n"
-        )
+        desk.err.write(f"stopped; go on with: niello refactor --resume {path.stem}\n")
         raise
     line.clear()
-    journal.add({"event": "planned"})
-    if manner.write or manner.interactive:
-        command = options.verify_cmd or recipe.verify
-        _write(list(changes.values()), journal, tally, manner, desk, command, root)
-    return _finish(journal.path, tally, manner, desk)
-
-
-def _write(
-    changes: Sequence[Change],
-    journal: Journal,
-    tally: Tally,
-    manner: Manner,
-    desk: Desk,
-    command: str,
-    root: Path,
-) -> None:
-    verify: Verify | None = shell_check(command, root) if command else None
-    for event in apply(changes, allow_dirty=manner.allow_dirty, verify=verify):
-        journal.add(event)
-        tally.add(event)
-        if manner.json:
-            desk.out.write(as_json(event))
-        elif event["event"] == "written":
-            desk.out.write(f"{event['path']}\n")
-
-
-def _finish(path: Path, tally: Tally, manner: Manner, desk: Desk) -> int:
-    """Write the summary and the report; return the exit status."""
-    wrote = manner.write or manner.interactive
-    if manner.json:
-        desk.out.write(as_json(tally.event() | {"run": path.stem}))
-    for line in tally.lines():
-        desk.err.write(f"{line}\n")
-    if tally.files["planned"] and not wrote:
-        desk.err.write(f"write it with: niello apply {path.stem}\n")
-    if manner.report is not None:
-        write_html(manner.report, path, tally)
-    return tally.status(wrote=wrote)
-
-
-def _show_diff(change: Change, desk: Desk) -> None:
-    try:
-        source, text = new_text(change)
-    except NielloError as error:
-        desk.err.write(f"{error}\n")
-        return
-    desk.out.writelines(diff_lines(source.text, text, change.name, desk.colours))
-    desk.out.flush()
+    return session.finish(options.verify_cmd or recipe.verify)
 
 
 def _key(event: Event) -> Key:
@@ -241,13 +167,18 @@ def _digest(recipe: Recipe) -> str:
 class _Late:
     """A filler that is loaded when first used: a run without targets needs none."""
 
-    def __init__(self, load: Callable[[], Filler]) -> None:
+    def __init__(self, model: str, load: Load, desk: Desk) -> None:
+        self._model = model
         self._load = load
+        self._desk = desk
         self._filler: Filler | None = None
 
     def fill(
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[list[Fill]]:
         if self._filler is None:
-            self._filler = self._load()
+            if self._desk.progress:
+                self._desk.err.write(f"loading the model {self._model} ...")
+                self._desk.err.flush()
+            self._filler = self._load(self._model)
         return self._filler.fill(canvases, draws, stop)
