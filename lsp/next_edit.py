@@ -19,7 +19,7 @@ from niello.infill.select import node_span
 from .edits import Edit
 from .settings import NextEdit as Rules
 
-_MOST_TRIED = 3  # places that are filled for one change
+_MOST_TRIED = 4  # places that are filled for one change
 _LIKELY = -2.0  # nats; what was less likely before tells nothing by its fall
 _LONGEST = 60  # code points of a place, and of its fill
 _SURE = -0.7  # nats a token; a fill with less confidence is not offered
@@ -92,16 +92,16 @@ def carry_on(
     """Return edits of the text after the change that carry it on; often none."""
     tried: list[tuple[int, int]] = []
     for fall in find_falls(change, scorer, rules, stop):
-        place = _place(parsed, fall)
-        if place is None or place in tried:
-            continue
-        tried.append(place)
-        start, end = place
-        if _refill(parsed, start, end, scorer, options, stop) != parsed.text[start:end]:
-            places = [place, *_twins(parsed, change, rules, place)]
-            return _refill_all(parsed, sorted(places), scorer, options, stop)
-        if len(tried) == _MOST_TRIED or stop():
-            break
+        for place in _places(parsed, fall):
+            if place in tried:
+                continue
+            if len(tried) == _MOST_TRIED or stop():
+                return []
+            tried.append(place)
+            old = parsed.text[place[0] : place[1]]
+            if _refill(parsed, *place, scorer, options, stop) != old:
+                places = [place, *_twins(parsed, change, rules, place)]
+                return _refill_all(parsed, sorted(places), scorer, options, stop)
     return []
 
 
@@ -126,27 +126,35 @@ def find_falls(
     return sorted(falls, key=lambda fall: -fall.nats)
 
 
-def _place(parsed: Parsed, fall: Fall) -> tuple[int, int] | None:
-    """Return the node that a token is in; of a closing bracket, what it closes."""
+def _places(parsed: Parsed, fall: Fall) -> list[tuple[int, int]]:
+    """Return the nodes that a fallen token may mean.
+
+    The name in front of it, which was expected to go on; the name it is in; of a
+    closing bracket, what it closes.
+    """
     text = parsed.text
     start = fall.start
+    places = []
+    leaf = parsed.leaf(start - 1)
+    if leaf is not None and leaf.end == start and _is_name(text[leaf.start : start]):
+        places.append((leaf.start, leaf.end))
     while start < fall.end and text[start].isspace():
         start += 1
-    if start == fall.end:
-        return None
-    leaf = parsed.leaf(start)
-    if leaf is None or leaf.end - leaf.start > _LONGEST:
-        return None
-    if any(map(str.isalnum, text[leaf.start : leaf.end])):
-        return leaf.start, leaf.end
+    leaf = parsed.leaf(start) if start < fall.end else None
+    if leaf is not None and _is_name(text[leaf.start : leaf.end]):
+        places.append((leaf.start, leaf.end))
     lists = [
         node
         for node in parsed.captures("spans", start, start + 1)
-        if node.name == "list" and node.start < start < node.end
+        if node.name == "list" and node.start < start == node.end - 1
     ]
-    if not lists or lists[-1].end - lists[-1].start > _LONGEST:
-        return None
-    return lists[-1].start + 1, lists[-1].end - 1
+    if lists and lists[-1].end - lists[-1].start <= _LONGEST:
+        places.append((lists[-1].start + 1, lists[-1].end - 1))
+    return places
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= _LONGEST and re.fullmatch(r"\w+", text) is not None
 
 
 def _twins(
@@ -161,7 +169,7 @@ def _twins(
     found = re.compile(rf"\b{re.escape(old)}\b").finditer(
         parsed.text, change.new_end, last
     )
-    leaves = {each.span() for each in found if re.fullmatch(r"\w+", old)} - {place}
+    leaves = {each.span() for each in found if _is_name(old)} - {place}
     return [
         (start, end)
         for start, end in leaves

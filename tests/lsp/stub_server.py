@@ -144,7 +144,7 @@ def main() -> None:
             "texts": {each.uri: each.text for each in server.documents},
         }
 
-    serve(server)
+    serve(server, ("127.0.0.1", 0) if script.get("tcp") else None)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """The server as a client sees it: a real process, a model that follows a script."""
 
 import json
+import re
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -393,3 +395,31 @@ def test_a_client_that_can_is_asked_to_tell_of_changed_settings(start: Start) ->
         "workspace/didChangeConfiguration",
         "workspace/didChangeWatchedFiles",
     ]
+
+
+def test_one_client_is_served_over_tcp(start: Start, tmp_path: Path) -> None:
+    client = start(texts=["y"], tcp=True)
+    errors = tmp_path / "server0" / "stderr"
+    while (found := re.search(r"listening on .*:(\d+)\n", errors.read_text())) is None:
+        assert client.process.poll() is None
+    body = json.dumps(
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": {"capabilities": {}},
+        }
+    ).encode()
+    with socket.create_connection(("127.0.0.1", int(found[1]))) as connection:
+        connection.sendall(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        assert connection.recv(100).startswith(b"Content-Length: ")
+    assert client.process.wait(5) == 1
+
+
+def test_the_server_ends_with_its_client_s_process(start: Start) -> None:
+    helper = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    client = start()
+    client.initialize(processId=helper.pid)
+    helper.kill()
+    helper.wait()
+    assert client.process.wait(10) == 1
