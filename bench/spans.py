@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from niello.grammars.catalogue import all_languages, language_of
 
+from .keystrokes import median, most, time_keystrokes
 from .roundtrip import RULES, Outcome, Spoiled, Trip, pick, play, read, spoil
 
 _NEEDED = 0.995
@@ -22,16 +23,19 @@ _Task = tuple[Path, int, int]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the measurement that the arguments name."""
     parser = argparse.ArgumentParser(prog="niello bench spans", description=__doc__)
-    parser.add_argument("sources", type=Path, help="a folder of source files")
+    parser.add_argument("sources", type=Path, help="a folder of files")
     parser.add_argument("--cases", type=int, default=20_000, help="trips times rules")
     parser.add_argument("--files", type=int, default=300, help="most files a language")
     parser.add_argument("--language", action="append", help="only this language")
     parser.add_argument("--failures", type=Path, help="a folder for what went wrong")
+    parser.add_argument("--time", action="store_true", help="type into SOURCES, a file")
     parser.add_argument("--wrong", action="store_true", help="fill wrong text instead")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(argv)
+    if options.time:
+        return run_times(options.sources, options.json)
     files = find_files(options.sources, options.language, options.files, options.seed)
     if not files:
         print(f"no source files below {options.sources}", file=sys.stderr)
@@ -56,6 +60,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_table(right, total, counts))
     shares = [right[name].total() / max(1, total[name].total()) for name in total]
     return 0 if all(share >= _NEEDED for share in shares) else 1
+
+
+def run_times(path: Path, as_json: bool) -> int:
+    """Type into a file and print what reparse, span and canvas take for a key."""
+    text = read(path)
+    if text is None:
+        print(f"{path} is not UTF-8", file=sys.stderr)
+        return 2
+    times = time_keystrokes(text, language_of(path), 400)
+    rows = {
+        name: {"median_ms": median(part), "p99_ms": most(part)}
+        for name, part in times._asdict().items()
+    }
+    if as_json:
+        print(json.dumps({"lines": text.count("\n"), **rows}, indent=1))
+        return 0
+    print(f"{path.name}: {text.count(chr(10))} lines, {len(text)} characters")
+    for name, row in rows.items():
+        print(
+            f"{name:8} median {row['median_ms']:6.2f} ms, p99 {row['p99_ms']:6.2f} ms"
+        )
+    return 0
 
 
 def run_wrong(files: dict[str, list[Path]], n_cases: int, seed: int, jobs: int) -> int:

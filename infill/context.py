@@ -18,6 +18,8 @@ Count = Callable[[str], int]
 
 _PAGE = 32  # lines
 _NOTES = re.compile(r"(?:\n[ \t]*(?:#|//)[^\n]*)+\s*\Z")
+_TOP = 4000  # code points at a file's start where its imports are looked for
+_NEAR = 5000  # code points in front of the window where signatures are
 _CUT = 512  # code points, where a line is longer than the budget
 
 
@@ -110,7 +112,11 @@ def _outline(parsed: Parsed, end: int, budget: int, count: Count) -> str:
     What the window lies in comes first when the budget is short, then imports, then the
     signatures nearest to the window.
     """
-    nodes = parsed.captures("context", 0, end)
+    near = max(0, end - _NEAR)
+    nodes = parsed.captures("context", near, end)
+    if near > 0:
+        top = parsed.captures("context", 0, min(near, _TOP))
+        nodes = [*nodes, *(node for node in top if node.end < near)]
     bodies = [node for node in nodes if node.name == "body"]
     pieces: list[tuple[int, int, str]] = []
     for node in nodes:

@@ -5,7 +5,6 @@ value: a reparse makes a new one and leaves the old as it is, so threads may sha
 """
 
 import importlib
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -14,10 +13,11 @@ import tree_sitter
 
 from niello.grammars.catalogue import Language, find_language, query_text
 
+from .offsets import Offsets, encode
+
 # Larger texts are filled by lines and indentation alone: parsing them takes long, and
 # no other thread runs meanwhile.
 MAX_BYTES = 500_000
-_STEP = 2048  # code points between two entries of the table of byte offsets
 
 
 _Ranges = tuple[tuple[int, int], ...]
@@ -47,6 +47,7 @@ class Parsed:
         self.name = name  # the language, as the caller named it
         self.data = data  # the text in UTF-8
         self.tree = tree
+        self._found: dict[tuple[str, int, int], list[Node]] = {}
         self.ranges = ranges  # the bytes that the tree is of; all if empty
 
     @cached_property
@@ -56,33 +57,26 @@ class Parsed:
 
     def to_byte(self, offset: int) -> int:
         """Convert a code point offset to a byte offset."""
-        if len(self.data) == len(self.text):
-            return offset
-        slot = min(offset // _STEP, len(self._table) - 1)
-        return self._table[slot] + len(_encode(self.text[slot * _STEP : offset]))
+        return self._offsets.to_byte(offset)
 
     def to_offset(self, byte: int) -> int:
         """Convert a byte offset to a code point offset."""
-        if len(self.data) == len(self.text):
-            return byte
-        slot = bisect_right(self._table, byte) - 1
-        part = self.data[self._table[slot] : byte]
-        return slot * _STEP + len(part.decode("utf-8", "surrogatepass"))
+        return self._offsets.to_offset(byte)
 
     @cached_property
-    def _table(self) -> list[int]:
-        table, byte = [0], 0
-        for offset in range(0, len(self.text) - _STEP, _STEP):
-            byte += len(_encode(self.text[offset : offset + _STEP]))
-            table.append(byte)
-        return table
+    def _offsets(self) -> Offsets:
+        return Offsets(self.text, self.data)
 
     def captures(self, purpose: str, start: int, end: int) -> list[Node]:
         """Return what a query file captures at ``[start, end]``, outer first."""
-        if self.tree is None or self.language is None:
-            return []
-        query = _query(self.language, purpose)
-        if query is None:
+        key = (purpose, start, end)
+        if key not in self._found:
+            self._found[key] = self._captures(purpose, start, end)
+        return self._found[key]
+
+    def _captures(self, purpose: str, start: int, end: int) -> list[Node]:
+        query = None if self.language is None else _query(self.language, purpose)
+        if self.tree is None or query is None:
             return []
         cursor = tree_sitter.QueryCursor(query, match_limit=4096)
         first, last = self.to_byte(start), self.to_byte(end)
@@ -142,7 +136,7 @@ def parse(text: str, language: str, old: Parsed | None = None) -> Parsed:
     """Parse a text; ``old``, an earlier state of the same document, makes it quick."""
     if old is not None and old.text == text and old.name == language:
         return old
-    data = _encode(text)
+    data = encode(text)
     known = find_language(language)
     if known is None or len(data) > MAX_BYTES:
         return Parsed(text, language, data, None)
@@ -171,7 +165,7 @@ def replace(parsed: Parsed, start: int, end: int, text: str) -> Parsed:
     whole = parsed.text[:start] + text + parsed.text[end:]
     if not parsed.ranges or parsed.language is None or parsed.tree is None:
         return parse(whole, parsed.name, parsed)
-    data = _encode(whole)
+    data = encode(whole)
     grown, first = len(data) - len(parsed.data), parsed.to_byte(start)
     ranges = tuple(
         (left + grown * (left > first), right + grown * (right >= first))
@@ -214,11 +208,6 @@ def run_matches(
     ]
 
 
-def _encode(text: str) -> bytes:
-    # Lone surrogates come out of JSON now and then; they are text like any other.
-    return text.encode("utf-8", "surrogatepass")
-
-
 def _parse(
     language: Language,
     data: bytes,
@@ -239,8 +228,7 @@ def _parse(
 def _edited(tree: tree_sitter.Tree, old: bytes, new: bytes) -> tree_sitter.Tree:
     """Return a copy of the tree that knows which bytes were replaced."""
     start = _common(old, new)
-    room = min(len(old), len(new)) - start
-    tail = _common(old[::-1][:room], new[::-1][:room])
+    tail = _common_tail(old, new, min(len(old), len(new)) - start)
     old_end, new_end = len(old) - tail, len(new) - tail
     copy = tree.copy()
     copy.edit(
@@ -260,6 +248,19 @@ def _common(one: bytes, other: bytes) -> int:
     while low < high:
         middle = (low + high + 1) // 2
         if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _common_tail(one: bytes, other: bytes, most: int) -> int:
+    """Return the length of the common tail, at most ``most``."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        ends = len(one) - low, len(other) - low
+        if one[-middle : ends[0]] == other[-middle : ends[1]]:
             low = middle
         else:
             high = middle - 1

@@ -57,6 +57,8 @@ def find_place(parsed: Parsed, span: Span, n_given: int) -> Place:
 
 
 def _is_in_case(parsed: Parsed, cursor: int) -> bool:
+    if parsed.language is None or "esac" not in parsed.language.continues:
+        return False
     block = enclosing(parsed, cursor, ("block",))
     return block is not None and parsed.text.startswith("case", block.start)
 

@@ -54,6 +54,8 @@ def drop_suffix_echo(written: str, suffix: str, cut: bool = False) -> str:
             continue
         if tail.startswith("\n"):
             found = _echoes_lines(kept, tail, suffix[len(rest) :].lstrip(" \t"), cut)
+        elif rest[0] in ")]}" and _opened(kept) > 0:
+            found = False  # This bracket is the text's own.
         else:
             found = _echoes_rest(tail[len(rest) :], rest, suffix)
         if found:
