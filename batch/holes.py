@@ -63,6 +63,11 @@ def draw_hole(
         stop = _ending_at(enders, stop, n_given, drawn.language)
     options = (_BLOCK if is_block else _INLINE)._replace(room=room)
     canvas = draw_canvas(drawn, span, options, n_given)._replace(stop=stop)
+    if target.hint:
+        # A line of its own above, whatever line the target is on.
+        line = f"{span.indent}{target.hint}\n"
+        context = canvas.context._replace(prefix=canvas.context.prefix + line)
+        canvas = canvas._replace(context=context)
     judge = Judge(drawn, span, n_given, stop)
     if number == len(target.template.holes) - 1:
         # With all holes filled the file must parse as well as it did before.

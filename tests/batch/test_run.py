@@ -79,6 +79,16 @@ def test_what_a_filler_writes_keeps_the_files_bytes() -> None:
     )
 
 
+def test_a_marker_tells_the_model_what_to_do_and_goes() -> None:
+    Path("a.py").write_text("def area(r):\n    # TODO: fill in the area\n")
+    filler = Texts("return 3 * r * r")
+    assert Bench().refactor(filler, WRITE, marker=True) == 0
+    assert read("a.py") == "def area(r):\n    return 3 * r * r\n"
+    [canvas] = filler.canvases
+    prompt = canvas.context.prefix + canvas.given
+    assert prompt == "def area(r):\n    # TODO: fill in the area\n    "
+
+
 def test_several_steps_each_see_what_the_one_before_left() -> None:
     Path("a.py").write_text("a = 1\nb = 2\n")
     Path("niello.refactor.toml").write_text(
