@@ -9,6 +9,7 @@ from niello.infill.errors import ModelError
 from .bidirectional import Bidirectional
 from .blocks import Blocks
 from .decoding import Decoding
+from .dit import load_dit
 from .gemma import load_canvas_model
 from .load import Place, load_decoder
 from .place import choose_place
@@ -48,6 +49,9 @@ def open_family(
         model = load_canvas_model(folder, place)
         schedule = read_schedule(folder)
         return Renoising(model, tokens, family, decoding or Decoding(), schedule, watch)
-    decoder = load_decoder(folder, family.names, place)
+    if family.dit:
+        decoder = load_dit(folder, place)
+    else:
+        decoder = load_decoder(folder, family.names, place)
     filler = Bidirectional if family.way == "bidirectional" else Blocks
     return filler(decoder, tokens, family, decoding or Decoding(), watch)

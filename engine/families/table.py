@@ -55,6 +55,7 @@ class Family(NamedTuple):
     begins: bool = False  # a begin token stands before the prefix
     ends: bool = False  # an end token stands after the suffix
     fim: FimOrder | None = None
+    dit: bool = False  # not a Llama's layers but MDLM's
     unknown: str = ""  # what cannot be found in public; the loader says it and stops
 
 
@@ -192,6 +193,23 @@ FAMILIES: tuple[Family, ...] = (
         block=4,
         length="blocks",
         fim=SUFFIX_FIRST,
+    ),
+    Family(
+        "mdlm",
+        "bidirectional",
+        model_types=("mdlm",),
+        mask_id=50257,
+        length="search",
+        dit=True,
+    ),
+    Family(
+        "bd3lm",
+        "block",
+        model_types=("bd3lm",),
+        mask_id=50257,
+        block=4,
+        length="blocks",
+        dit=True,
     ),
     Family(
         "diffusiongemma",

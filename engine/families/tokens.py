@@ -51,6 +51,7 @@ class FamilyTokens:
         self.window = int(
             facts.get("max_position_embeddings")
             or facts.get("max_sequence_length")
+            or facts.get("model_length")
             or 1 << 20
         )
 

@@ -1,0 +1,38 @@
+"""MDLM and BD3-LM: the same DiT, seen whole or in blocks."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from family_checks import check_infill, golden, write_golden, write_like_golden
+from tiny_families import CPU, N_PLAIN, SPECIAL, logits_of, set_config
+
+from niello.engine.families.decoder import block_causal
+from niello.engine.families.dit import load_dit
+from niello.infill.errors import ModelError
+
+
+@pytest.mark.parametrize("name", ["mdlm", "bd3lm"])
+def test_logits_equal_the_published_code(name: str, tmp_path: Path) -> None:
+    model = golden(name)
+    token_ids = torch.tensor(model["token_ids"])
+    visible = block_causal(len(token_ids), 4) if name == "bd3lm" else None
+    ours = logits_of(load_dit(write_golden(name, tmp_path), CPU), token_ids, visible)
+    expected = torch.tensor(model["logits"])
+    torch.testing.assert_close(ours, expected, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["mdlm", "bd3lm"])
+def test_the_published_format_infills(name: str, tmp_path: Path) -> None:
+    n_tokens = N_PLAIN + len(SPECIAL)
+    folder = write_like_golden(
+        name, tmp_path / f"{name}-owt", vocab_size=n_tokens, model_length=1024
+    )
+    check_infill(folder)
+
+
+def test_a_model_told_the_noise_level_is_refused(tmp_path: Path) -> None:
+    folder = write_golden("mdlm", tmp_path)
+    set_config(folder, time_conditioning=True)
+    with pytest.raises(ModelError, match="noise level"):
+        load_dit(folder, CPU)
