@@ -8,18 +8,17 @@ request at the document's end.
 import json
 import re
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from subprocess import DEVNULL, Popen, TimeoutExpired
+from subprocess import DEVNULL, Popen
 from typing import Any
 
 import psutil
 from cases import Case
+from exchange_checks import CHECKS, ENDS
 from stub_client import start_stub
 
 from niello.bench.client import Client
 
-CANCELLED = -32800
 # What cases call a setting, and what it is called here.
 SETTING_NAMES = {"canvas": "room"}
 
@@ -223,6 +222,7 @@ class Exchange:
 
     def step_restart(self, step: dict[str, Any]) -> None:
         self.client.kill()
+        self.asked.clear()
         self.client = self._start()
 
     # Expectations.
@@ -241,9 +241,9 @@ class Exchange:
         within = wanted.pop("within_ms", 10_000) / 1000
         reply = self.client.wait(request, within)
         for name, value in wanted.items():
-            assert self._holds(reply, name, value), f"{request} {name}={value}: {reply}"
+            assert self.holds(reply, name, value), f"{request} {name}={value}: {reply}"
 
-    def _holds(self, reply: dict[str, Any], name: str, value: Any) -> bool:
+    def holds(self, reply: dict[str, Any], name: str, value: Any) -> bool:
         return bool(CHECKS[name](self, reply, value))
 
     def step_expect_text(self, step: dict[str, Any]) -> None:
@@ -252,16 +252,23 @@ class Exchange:
 
     def step_expect_exit(self, step: dict[str, Any]) -> None:
         wanted = step["expect_exit"]
-        children = psutil.Process(self.client.process.pid).children(recursive=True)
-        try:
-            code = self.client.process.wait(wanted["within_ms"] / 1000)
-        except TimeoutExpired:
-            raise AssertionError("the server lives on") from None
-        assert code == wanted.get("code", code)
+        process = psutil.Process(self.client.process.pid)
+        children = process.children(recursive=True)
+        deadline = time.monotonic() + wanted["within_ms"] / 1000
+        cpu_before = cpu = self.idle_cpu
+        while self.client.process.poll() is None:
+            assert time.monotonic() < deadline, "the server lives on"
+            with suppress(psutil.Error):
+                cpu = self._cpu_seconds()
+            time.sleep(0.01)
+        assert self.client.process.returncode == wanted.get(
+            "code", self.client.process.returncode
+        )
+        assert (cpu - cpu_before) * 1000 < wanted.get("cpu_ms_below", float("inf"))
         assert len(psutil.wait_procs(children, 1)[1]) <= wanted.get("children_left", 0)
 
     def step_expect_message(self, step: dict[str, Any]) -> None:
-        assert self._messages(), "no message to the user"
+        assert self.messages(), "no message to the user"
 
     def step_expect_rss_growth(self, step: dict[str, Any]) -> None:
         wanted = step["expect_rss_growth"]
@@ -315,14 +322,14 @@ class Exchange:
         times = psutil.Process(self.client.process.pid).cpu_times()
         return float(times.user + times.system)
 
-    def _messages(self) -> list[str]:
+    def messages(self) -> list[str]:
         return [
             each["params"]["message"]
             for each in self.client.notes
             if each["method"] == "window/showMessage"
         ]
 
-    def _said(self) -> str:
+    def said(self) -> str:
         notes = [
             json.dumps(each)
             for each in self.client.notes
@@ -339,146 +346,3 @@ def _at(uri: str, line: int, character: int) -> dict[str, Any]:
         "position": {"line": line, "character": character},
         "context": {"triggerKind": 1},
     }
-
-
-def _items(reply: dict[str, Any]) -> list[dict[str, Any]]:
-    result = reply.get("result")
-    found = result.get("items", []) if isinstance(result, dict) else result
-    return list(found or [])
-
-
-def _range(item: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = item.get("range") or item["textEdit"]["range"]
-    return found
-
-
-def _place(position: dict[str, int]) -> list[int]:
-    return [position["line"], position["character"]]
-
-
-def _contains(item: dict[str, Any], place: list[int]) -> bool:
-    area = _range(item)
-    return _place(area["start"]) <= place <= _place(area["end"])
-
-
-def _edits(reply: dict[str, Any]) -> list[dict[str, Any]]:
-    edit = (reply.get("result") or {}).get("edit") or {}
-    found: list[dict[str, Any]] = edit.get("documentChanges", [])
-    return found
-
-
-def _one_of(exchange: Exchange, reply: dict[str, Any], value: Any) -> bool:
-    return any(
-        all(exchange._holds(reply, name, each) for name, each in choice.items())
-        for choice in value
-    )
-
-
-def _text(exchange: Exchange, reply: dict[str, Any], value: str) -> bool:
-    return any(each["insertText"].strip() == value for each in _items(reply))
-
-
-Check = Callable[[Exchange, dict[str, Any], Any], object]
-CHECKS: dict[str, Check] = {
-    "result": lambda x, reply, value: ("result" in reply) == value,
-    "result_empty": lambda x, reply, value: (
-        "result" in reply and (not _items(reply)) == value
-    ),
-    "error": lambda x, reply, value: ("error" in reply) == value,
-    "error_code": lambda x, reply, value: reply.get("error", {}).get("code") == value,
-    "not_error_code": lambda x, reply, value: (
-        reply.get("error", {}).get("code") != value
-    ),
-    "replies": lambda x, reply, value: len(x.client.replies[reply["id"]]) == value,
-    "text": _text,
-    "one_of": _one_of,
-    "range_start": lambda x, reply, value: all(
-        _place(_range(each)["start"]) == value for each in _items(reply)
-    ),
-    "range_start_by_encoding": lambda x, reply, value: all(
-        _place(_range(each)["start"]) == value[x.encoding] for each in _items(reply)
-    ),
-    "range_contains": lambda x, reply, value: all(
-        _contains(each, value) for each in _items(reply)
-    ),
-    "each_item_has": lambda x, reply, value: all(
-        name in each for each in _items(reply) for name in value
-    ),
-    "each_item_textEdit_has": lambda x, reply, value: all(
-        name in each["textEdit"] for each in _items(reply) for name in value
-    ),
-    "each_item_textEdit_lacks": lambda x, reply, value: (
-        not any(name in each["textEdit"] for each in _items(reply) for name in value)
-    ),
-    "edit_version": lambda x, reply, value: all(
-        each["textDocument"]["version"] == value for each in _edits(reply)
-    ),
-    "edit_line": lambda x, reply, value: all(
-        edit["range"]["start"]["line"] == value
-        for each in _edits(reply)
-        for edit in each["edits"]
-    ),
-    "edit_uri": lambda x, reply, value: all(
-        each["textDocument"]["uri"] == value for each in _edits(reply)
-    ),
-}
-
-
-def _answered(exchange: Exchange, value: str) -> None:
-    for request in exchange.asked:
-        assert len(exchange.client.replies.get(request, [])) == 1, f"request {request}"
-
-
-def _log_clean(exchange: Exchange, value: str) -> None:
-    assert value not in exchange._said()
-
-
-def _message(exchange: Exchange, value: str) -> None:
-    assert exchange._messages(), "no message to the user"
-
-
-def _exits(exchange: Exchange, value: str) -> None:
-    exchange.client.process.wait(float(value.rstrip("s")))
-
-
-def _exit_code(exchange: Exchange, value: str) -> None:
-    assert exchange.client.process.wait(10) == int(value)
-
-
-def _model_calls(exchange: Exchange, value: str) -> None:
-    assert exchange.client.request("stub/state", {})["n_calls"] <= int(value)
-
-
-def _rss_growth(exchange: Exchange, value: str) -> None:
-    tenth = len(exchange.round_rss) // 10
-    growth = exchange.round_rss[-1] - exchange.round_rss[tenth]
-    assert growth <= float(value.rstrip("MB")), f"grew by {growth:.1f} MB"
-
-
-def _progress_paired(exchange: Exchange, value: str) -> None:
-    kinds: dict[str, list[str]] = {}
-    for each in exchange.client.notes:
-        if each["method"] == "$/progress":
-            params = each["params"]
-            kinds.setdefault(params["token"], []).append(params["value"]["kind"])
-    for seen in kinds.values():
-        assert seen[0] == "begin" and seen[-1] == "end", seen
-        assert seen.count("begin") == seen.count("end") == 1, seen
-
-
-def _no_network(exchange: Exchange, value: str) -> None:
-    process = psutil.Process(exchange.client.process.pid)
-    assert not [each for each in process.net_connections("inet") if each.raddr]
-
-
-ENDS: dict[str, Callable[[Exchange, str], None]] = {
-    "answered": _answered,
-    "log_clean": _log_clean,
-    "message": _message,
-    "exits": _exits,
-    "exit_code": _exit_code,
-    "model_calls": _model_calls,
-    "rss_growth": _rss_growth,
-    "progress_paired": _progress_paired,
-    "no_network": _no_network,
-}
