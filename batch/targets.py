@@ -69,9 +69,9 @@ def find_targets(step: Step, path: Path, parsed: Parsed) -> list[Target]:
 
 def _name(parsed: Parsed, place: _Place) -> str:
     """Return what the step captured as the name, else that of what is around."""
-    for capture in ("name", "NAME"):
+    for capture in ("name", "NAME", "assignment.lhs"):
         if name := place.captures.get(capture):
-            return name
+            return name.strip("\"'")
     return name_of(parsed, place.start, place.end)
 
 

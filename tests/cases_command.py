@@ -24,38 +24,38 @@ STUB = Path(__file__).parent / "batch" / "stub_refactor.py"
 SOURCE = Path(__file__).parent.parent / "src"
 BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
-# How "the value of NAME" reads in a language: what surrounds `@name` and `@fill`.
+# "The value of NAME" where the text object `assignment.rhs` does not say it.
 VALUES = {
-    "python": "(assignment left: (_) @name right: (_) @fill)",
-    "javascript": "(variable_declarator name: (_) @name value: (_) @fill)",
-    "typescript": "(variable_declarator name: (_) @name value: (_) @fill)",
-    "tsx": "(variable_declarator name: (_) @name value: (_) @fill)",
-    "php": "(assignment_expression left: (_) @name right: (_) @fill)",
-    "bash": "(variable_assignment name: (_) @name value: (_) @fill)",
-    "java": "(variable_declarator name: (_) @name value: (_) @fill)",
-    "c": "(init_declarator declarator: (_) @name value: (_) @fill)",
-    "cpp": "(init_declarator declarator: (_) @name value: (_) @fill)",
     "go": "[(var_spec name: (_) @name value: (_) @fill)"
     " (const_spec name: (_) @name value: (_) @fill)"
     " (short_var_declaration left: (_) @name right: (_) @fill)]",
-    "rust": "[(let_declaration pattern: (_) @name value: (_) @fill)"
-    " (const_item name: (_) @name value: (_) @fill)]",
-    "ruby": "(assignment left: (_) @name right: (_) @fill)",
-    "json": "(pair key: (string (string_content) @name) value: (_) @fill)",
-    "yaml": "(block_mapping_pair key: (_) @name value: (_) @fill)",
     "toml": "(pair (bare_key) @name (_) @fill)",
+    "css": "(declaration (property_name) @name . (_) @fill)",
+    "lua": "(assignment_statement (variable_list) @name (expression_list) @fill)",
 }
-INTEGERS = {
-    "python": "integer",
-    "javascript": "number",
-    "typescript": "number",
-    "java": "decimal_integer_literal",
-    "go": "int_literal",
-    "rust": "integer_literal",
-    "c": "number_literal",
-    "cpp": "number_literal",
-    "ruby": "integer",
-    "php": "integer",
+# Kinds of node whose everyday name is not that of the grammar.
+LITERALS = {
+    "integer": {
+        "python": "integer",
+        "javascript": "number",
+        "typescript": "number",
+        "java": "decimal_integer_literal",
+        "go": "int_literal",
+        "c": "number_literal",
+        "cpp": "number_literal",
+        "ruby": "integer",
+        "php": "integer",
+        "json": "number",
+    },
+    "string": {
+        "python": "string",
+        "javascript": "string",
+        "typescript": "string",
+        "go": "interpreted_string_literal",
+        "ruby": "string",
+        "json": "string",
+        "bash": "string",
+    },
 }
 
 
@@ -187,21 +187,27 @@ def selection_of(language: str, words: str) -> list[str]:
     if call := re.search(r"each call (?:statement )?of ([\w.]+)", words):
         return ["--pattern", f"{call[1]}($$$ARGUMENTS)"]
     if "value of each const" in words:
-        return ["--query", f'(lexical_declaration "const" {VALUES[language]})']
-    if value := re.search(r"values? of ([$\w.]+)", words):
-        name = f"^{re.escape(value[1])}$"
-        return ["--query", VALUES[language], "--name", name]
+        value = "(variable_declarator value: (_) @fill)"
+        return ["--query", f'(lexical_declaration "const" {value})']
+    if named := re.search(r"values? of ([$\w.-]+)", words):
+        name = ["--name", f"^{re.escape(named[1])}$"]
+        if language in VALUES:
+            return ["--query", VALUES[language], *name]
+        return ["--select", "assignment.rhs", *name]
     if attribute := re.search(r"attribute value (\S+)", words):
         query = f'((attribute_value) @fill (#eq? @fill "{attribute[1]}"))'
         return ["--query", query]
-    if "integer literal" in words:
-        return ["--query", f"({INTEGERS[language]}) @fill"]
+    if literal := re.search(r"(integer|string) literal", words):
+        kind = LITERALS[literal[1]].get(language, f"{literal[1]}_literal")
+        return ["--query", f"({kind}) @fill"]
     if body := re.search(r"body of (?:method|function) (\w+)", words):
         return ["--select", "function.inner", "--name", f"^{body[1]}$"]
     if re.search(r"(?:function|method) bod(?:y|ies)", words):
         return ["--select", "function.inner"]
     if "comment" in words:
-        return ["--query", "(comment) @fill"]
+        return ["--select", "comment.outer"]
+    if node := re.search(r"each ([a-z ]+?)(?: node)? (?:in|over|by)\b", words):
+        return ["--query", f"({node[1].replace(' ', '_')}) @fill"]
     raise AssertionError(f"no command line for the words: {words}")
 
 
