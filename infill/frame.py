@@ -14,6 +14,7 @@ from .parse import Parsed
 from .span import opens
 
 _MOST_LINES = 60
+_MOST_TEXT = 6000  # code points
 _MOST_CHILDREN = 400
 
 
@@ -78,7 +79,9 @@ def _few(node: tree_sitter.Node) -> list[tree_sitter.Node]:
 def _nearby(parsed: Parsed, start: int, end: int) -> list[Frame]:
     language = parsed.language
     head, tail = _window(parsed.text, start, end)
-    far = tail.count("\n") >= _MOST_LINES  # What is not seen is taken to be there.
+    far = (
+        tail.count("\n") >= _MOST_LINES or len(tail) >= _MOST_TEXT
+    )  # What is not seen is taken to be there.
     extra = [token.text for token in unopened(tail, language)]
     frames = []
     for bracket, given in _matched(unclosed(head, language), extra):
@@ -140,4 +143,4 @@ def _window(text: str, start: int, end: int) -> tuple[str, str]:
         if line.strip() and width(line) <= outer and not closes:
             break
         bottom = below + len(line)
-    return text[top:start], text[end:bottom]
+    return text[max(top, start - _MOST_TEXT) : start], text[end:bottom][:_MOST_TEXT]

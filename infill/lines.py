@@ -8,19 +8,21 @@ import re
 from collections.abc import Iterator
 
 TAB = 8  # columns of a tab when indentations are compared
-_BREAK = re.compile(r"\r\n|\n|\r")
 _LEAD = re.compile(r"[ \t\f]*")
 
 
 def line_start(text: str, offset: int) -> int:
     """Return where the line of ``offset`` starts."""
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    feed = text.rfind("\n", 0, offset)
+    return max(feed, text.rfind("\r", feed + 1, offset)) + 1
 
 
 def line_end(text: str, offset: int) -> int:
     """Return where the line of ``offset`` ends, its line break left out."""
-    found = _BREAK.search(text, offset)
-    return found.start() if found else len(text)
+    feed = text.find("\n", offset)
+    feed = len(text) if feed < 0 else feed
+    back = text.find("\r", offset, feed)
+    return feed if back < 0 else back
 
 
 def lines_before(text: str, offset: int) -> Iterator[str]:
@@ -34,9 +36,11 @@ def lines_before(text: str, offset: int) -> Iterator[str]:
 
 def lines_after(text: str, offset: int) -> Iterator[str]:
     """Yield the lines below the line of ``offset``, the nearest first."""
-    while match := _BREAK.search(text, offset):
-        offset = line_end(text, match.end())
-        yield text[match.end() : offset]
+    end = line_end(text, offset)
+    while end < len(text):
+        start = end + (2 if text.startswith("\r\n", end) else 1)
+        end = line_end(text, start)
+        yield text[start:end]
 
 
 def lead(line: str) -> str:
@@ -59,8 +63,8 @@ def line_break(text: str, offset: int) -> str:
     """Return the line break used nearest to ``offset``: the one before, else after."""
     start = line_start(text, offset)
     if start == 0:
-        match = _BREAK.search(text, offset)
-        return match[0] if match else "\n"
+        end = line_end(text, offset)
+        return "\r\n" if text.startswith("\r\n", end) else text[end : end + 1] or "\n"
     return "\r\n" if text.endswith("\r\n", 0, start) else text[start - 1]
 
 

@@ -29,6 +29,7 @@ class Place(NamedTuple):
     frames: tuple[Frame, ...]
     rest: str  # what follows the span on its last line
     following: tuple[str, ...]  # the next lines with text in them
+    ahead: str  # the first text that follows, on this line or below
     last: bool  # ``following`` is all there is
     in_case: bool  # the block around is a shell's "case", whose labels end in ")"
     floor: int  # columns: a line indented less has left the block
@@ -49,6 +50,7 @@ def find_place(parsed: Parsed, span: Span, n_given: int) -> Place:
         tuple(find_frames(parsed, cursor, span.end)),
         rest,
         tuple(following[:_MANY]),
+        rest.strip() or (following[0].strip() if following else ""),
         len(following) < _MANY,
         _is_in_case(parsed, span.end),
         _floor(parsed, span, cursor),

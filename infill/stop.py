@@ -52,7 +52,7 @@ def code_end(place: Place, text: str) -> int | None:
                     return token.start if overrun is None else overrun
             elif outer.pop().given:
                 closer = "</" if token.text == ">" else token.text
-                if place.rest.lstrip().startswith(closer):
+                if place.ahead.startswith(closer):
                     return token.start
                 overrun = token.start if overrun is None else overrun
         elif inner:
@@ -141,7 +141,8 @@ def repeats_following(place: Place, text: str, position: int) -> bool:
     needed = min(needed, 2)
     if tuple(written[:needed]) != place.following[:needed]:
         return False
-    return sum(map(str.isalnum, "".join(written[:needed]))) >= 4 * needed
+    weight = sum(map(str.isalnum, "".join(written[:needed])))
+    return weight >= 4
 
 
 def _starts_below(place: Place, text: str) -> bool:
