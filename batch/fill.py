@@ -90,22 +90,23 @@ def fill_jobs(
     jobs: Sequence[Job], filler: Filler, options: FillOptions, pace: Pace
 ) -> Iterator[tuple[int, Outcome]]:
     """Yield the outcome of each job by its number, as soon as it is settled."""
-    pending = list(range(len(jobs)))
+    pending = _in_turn(jobs)
     spent = [0.0] * len(jobs)
     for n_tries in range(1, options.max_tries + 1):
         temperature = 0.0 if n_tries == 1 else _RETRY_TEMPERATURE
         draws = Draws(1, temperature, options.seed + n_tries - 1)
-        tried = _run([jobs[number] for number in pending], filler, draws, options, pace)
-        failed = []
-        for number, attempt in zip(pending, tried, strict=True):
-            outcome = attempt.outcome(options, n_tries)
-            spent[number] += outcome.seconds
-            outcome = outcome._replace(seconds=spent[number])
-            last = n_tries == options.max_tries or outcome.gate in FINAL
-            if outcome.gate and not last:
-                failed.append(number)
-            else:
-                yield number, outcome
+        waiting, failed = iter(pending), []
+        while batch := list(itertools.islice(waiting, pace.width)):
+            tries = [_Try(jobs[number]) for number in batch]
+            _fill_holes(tries, filler, draws, options, pace)
+            for number, attempt in zip(batch, tries, strict=True):
+                outcome = attempt.outcome(options, n_tries)
+                spent[number] += outcome.seconds
+                last = n_tries == options.max_tries or outcome.gate in FINAL
+                if outcome.gate and not last:
+                    failed.append(number)
+                else:
+                    yield number, outcome._replace(seconds=spent[number])
         pending = failed
 
 
@@ -118,48 +119,45 @@ def redraw(job: Job, filler: Filler, options: FillOptions, n: int) -> list[Outco
     found: dict[str, Outcome] = {}
     for number in range(1, n + 1):
         draws = Draws(1, _RETRY_TEMPERATURE, options.seed + 1000 * number)
-        [attempt] = _run([job], filler, draws, options, Pace(1))
+        attempt = _Try(job)
+        _fill_holes([attempt], filler, draws, options, Pace(1))
         outcome = attempt.outcome(options, number)
         if not outcome.gate:
             found.setdefault(outcome.text, outcome)
     return list(found.values())
 
 
-def _run(
-    jobs: Sequence[Job],
+def _in_turn(jobs: Sequence[Job]) -> list[int]:
+    """Number the first job of each file, then the second of each, and so on.
+
+    A batch then holds few of one file, and the next batch finds in the engine's cache
+    what it shares with the target before it in the same file.
+    """
+    files: dict[int, list[int]] = {}
+    for number, job in enumerate(jobs):
+        files.setdefault(id(job.parsed), []).append(number)
+    rows = itertools.zip_longest(*files.values())
+    return [number for row in rows for number in row if number is not None]
+
+
+def _fill_holes(
+    tries: Sequence[_Try],
     filler: Filler,
     draws: Draws,
     options: FillOptions,
     pace: Pace,
-) -> list[_Try]:
-    """Try every job once: all first holes, then all second holes, and so on."""
-    tries = [_Try(job) for job in jobs]
-    most_holes = max((len(job.target.template.holes) for job in jobs), default=0)
-    for hole in range(most_holes):
-        open_tries = [
+) -> None:
+    """Fill all first holes together, then all second holes, and so on."""
+    for hole in range(max(len(t.job.target.template.holes) for t in tries)):
+        batch = [
             attempt
             for attempt in tries
             if hole < len(attempt.job.target.template.holes)
             and hole not in attempt.fills
             and not attempt.too_large
         ]
-        waiting = _in_turn(open_tries)
-        while batch := list(itertools.islice(waiting, pace.width)):
+        if batch:
             _fill_batch(batch, hole, filler, draws, options, pace)
-    return tries
-
-
-def _in_turn(tries: Sequence[_Try]) -> Iterator[_Try]:
-    """Take the first of each file, then the second of each, and so on.
-
-    A batch then holds few of one file, and the next batch finds in the engine's cache
-    what it shares with the target before it in the same file.
-    """
-    files: dict[int, list[_Try]] = {}
-    for attempt in tries:
-        files.setdefault(id(attempt.job.parsed), []).append(attempt)
-    for row in itertools.zip_longest(*files.values()):
-        yield from (attempt for attempt in row if attempt is not None)
 
 
 def _fill_batch(

@@ -107,7 +107,8 @@ def _read_key(answers: TextIO) -> str:
         descriptor = answers.fileno()
         before = termios.tcgetattr(descriptor)
         try:
-            tty.setcbreak(descriptor)
+            # Keys typed ahead are kept; by default they would be flushed.
+            tty.setcbreak(descriptor, termios.TCSADRAIN)
             key = answers.read(1)
         finally:
             termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

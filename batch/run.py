@@ -134,7 +134,9 @@ def _go_on(
 
         run = run._replace(ask=Asker(desk.answers, desk.err, desk.colours, others))
     session = Session(path, Path.cwd(), manner, desk)
-    line = ProgressLine(desk.err, size_of(items), shown=desk.progress)
+    # While the user is asked, the screen is the question's.
+    shown = desk.progress and not manner.interactive
+    line = ProgressLine(desk.err, size_of(items), shown=shown)
     try:
         for event in plan(run, items):
             if isinstance(event, Progress):
