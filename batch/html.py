@@ -1,6 +1,7 @@
 """`--report out.html`: a run for those who would rather look; made from its journal."""
 
 import html
+import itertools
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -55,8 +56,10 @@ def _row(event: Event) -> str:
         case _:
             raise SettingsError("the journal has a damaged target; run it anew")
     gate = text_of(event, "gate")
+    text = html.escape(text_of(event, "new"))
     return (
-        f'<tr class="{"refused" if gate else "accepted"}"><td>{line + 1}:{column + 1}'
+        f'<tr class="{"refused" if gate else "accepted"}" title="{text}">'
+        f"<td>{line + 1}:{column + 1}"
         f"<td>{html.escape(text_of(event, 'name'))}<td>{gate or 'accepted'}"
         f'<td><meter value="{confidence}"></meter> {confidence:.2f}'
         f"<td>{event['tries']}<td>{seconds:.2f}</tr>"
@@ -69,7 +72,8 @@ def _diff(change: Change) -> str:
     except NielloError as error:
         return f"<p>{html.escape(str(error))}</p>"
     lines = []
-    for line in diff_lines(source.text, text, change.name, Colours()):
+    diff = diff_lines(source.text, text, change.name, Colours())
+    for line in itertools.islice(diff, 2, None):  # The heading names the file.
         kind = {"+": "new", "-": "old", "@": "place"}.get(line[0], "same")
         lines.append(f'<span class="{kind}">{html.escape(line)}</span>')
     return f"<pre>{''.join(lines)}</pre>"
