@@ -77,7 +77,9 @@ class Judge:
         written = apply("prefix", self._drop_prefix_echo(written))
         written = apply("end", self._cut_at_end(written))
         cut = cut or "end" in verdict
-        written = apply("suffix", rules.drop_suffix_echo(written, self.suffix, cut))
+        opened = bool(self.place.frames) and self.place.frames[-1].given
+        kept = rules.drop_suffix_echo(written, self.suffix, cut, opened)
+        written = apply("suffix", kept)
         written = apply("repeats", self._drop_repeats(written))
         written = apply("indentation", self._set_indentation(written))
         written = apply("brackets", self._balance(written))

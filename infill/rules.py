@@ -42,10 +42,13 @@ def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
     return written
 
 
-def drop_suffix_echo(written: str, suffix: str, cut: bool = False) -> str:
+def drop_suffix_echo(
+    written: str, suffix: str, cut: bool = False, opened: bool = True
+) -> str:
     """Drop a tail that is a copy of what follows, from the first such place on.
 
-    ``cut`` says that the text was ended where it closed what is closed already.
+    ``cut`` says that the text was ended where it closed what is closed already,
+    ``opened`` that a bracket closed next is opened before the span.
     """
     rest = suffix.split("\n", 1)[0].rstrip()
     for match in re.finditer(rf"\n|(?={re.escape(rest)})" if rest else r"\n", written):
@@ -54,7 +57,7 @@ def drop_suffix_echo(written: str, suffix: str, cut: bool = False) -> str:
             continue
         if tail.startswith("\n"):
             found = _echoes_lines(kept, tail, suffix[len(rest) :].lstrip(" \t"), cut)
-        elif rest[0] in ")]}" and _opened(kept) > 0:
+        elif opened and rest[0] in ")]}" and _opened(kept) > 0:
             found = False  # This bracket is the text's own.
         else:
             found = _echoes_rest(tail[len(rest) :], rest, suffix)
