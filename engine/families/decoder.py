@@ -220,12 +220,14 @@ def rms_norm(weight: Tensor, eps: float) -> Norm:
     return lambda rows: functional.rms_norm(rows, weight.shape, weight, eps)
 
 
-def swiglu(gate_up: Linear, down: Linear) -> FeedForward:
+def gated(
+    gate_up: Linear, down: Linear, gate_by: Callable[[Tensor], Tensor]
+) -> FeedForward:
     """Return the gated feed-forward; gate and up are stacked in one map."""
 
     def feed_forward(rows: Tensor) -> Tensor:
         gate, up = gate_up(rows).chunk(2, -1)
-        return down(functional.silu(gate) * up)
+        return down(gate_by(gate) * up)
 
     return feed_forward
 

@@ -16,7 +16,8 @@ from niello.engine.load import load_config
 from niello.infill.errors import ModelError
 
 from .decoder import Attention, Decoder, FeedForward, Layer, Norm, rotary_frequencies
-from .load import Pack, Place, Weights
+from .load import Place
+from .weights import Pack, Weights
 
 _FRONT = "backbone."
 _N_FREQUENCIES = 256  # of the noise level's embedding; no config states it

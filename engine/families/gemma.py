@@ -27,12 +27,15 @@ from .decoder import (
     Layer,
     Norm,
     Rows,
+    gated,
     rms_norm,
     rotary_frequencies,
     turn,
 )
 from .experts import sum_experts
-from .load import Pack, Place, Weights
+from .load import Place
+from .style import tanh_gelu
+from .weights import Pack, Weights
 
 _FRONT = "model.decoder."
 _SOFT_CAP = 30.0
@@ -186,7 +189,7 @@ class _Builder:
             self._weights(f"{front}{name}_proj.weight")
             for name in ("gate", "up", "down")
         )
-        return _gelu_gated(self._pack(torch.cat([gate, up])), self._pack(down))
+        return gated(self._pack(torch.cat([gate, up])), self._pack(down), tanh_gelu)
 
     def _attention(self, front: str, number: int) -> GemmaAttention:
         weights, front = self._weights, f"{front}self_attn."
@@ -238,7 +241,7 @@ class _Builder:
         gate_up = weights(f"{front}experts.gate_up_proj")
         down = weights(f"{front}experts.down_proj")
         experts = [
-            _gelu_gated(self._pack(one), self._pack(other))
+            gated(self._pack(one), self._pack(other), tanh_gelu)
             for one, other in zip(gate_up, down, strict=True)
         ]
         router = weights(f"{front}router.proj.weight").float()
@@ -295,11 +298,3 @@ def _attend(query: Tensor, keys: Tensor, values: Tensor, visible: Tensor) -> Ten
         attn_mask=visible,
         scale=1.0,
     )[0].transpose(0, 1)
-
-
-def _gelu_gated(gate_up: Linear, down: Linear) -> FeedForward:
-    def feed_forward(rows: Tensor) -> Tensor:
-        gate, up = gate_up(rows).chunk(2, -1)
-        return down(functional.gelu(gate, approximate="tanh") * up)
-
-    return feed_forward

@@ -1,31 +1,28 @@
 """From a published checkpoint to a `Decoder`: safetensors and config.json, no code."""
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from safetensors import safe_open
 from torch import Tensor
 
 from niello.engine.kernels import Linear
 from niello.engine.load import load_config
-from niello.engine.tensorfile import read_header
-from niello.infill.errors import ModelError
 
 from .decoder import (
     Attention,
     Decoder,
     FeedForward,
     Layer,
+    Norm,
+    gated,
     rms_norm,
     rotary_frequencies,
-    swiglu,
 )
 from .experts import Route, mix_experts, sigmoid_route, softmax_route
-from .names import FACTS, Names
-
-Pack = Callable[[Tensor], Linear]
+from .names import Names
+from .style import LLAMA_STYLE, Style
+from .weights import Pack, Shape, Weights
 
 
 class Place(NamedTuple):
@@ -35,67 +32,9 @@ class Place(NamedTuple):
     pack: Pack
 
 
-class Weights:
-    """The tensors of a folder by their published names."""
-
-    def __init__(self, folder: Path, device: torch.device) -> None:
-        """Read the headers of all *.safetensors files; tensors are read when asked."""
-        self._device = device
-        self._files: dict[str, Callable[[str], Tensor]] = {}
-        self._folder = folder
-        for path in sorted(folder.glob("*.safetensors")):
-            read: Callable[[str], Tensor] = safe_open(path, "pt").get_tensor
-            self._files.update(dict.fromkeys(read_header(path), read))
-        if not self._files:
-            raise ModelError(f"{folder}: no *.safetensors; fetch the model again")
-
-    def __contains__(self, name: str) -> bool:
-        """Tell whether the folder holds a tensor."""
-        return name in self._files
-
-    def __call__(self, name: str) -> Tensor:
-        """Return a tensor on the device."""
-        if name not in self._files:
-            raise ModelError(f"{self._folder}: no tensor {name}; is it another family?")
-        return self._files[name](name).to(self._device)
-
-    def find(self, name: str) -> Tensor | None:
-        """Return a tensor if it is there."""
-        return self(name) if name in self else None
-
-
-class Shape:
-    """Facts of a config under their many published names."""
-
-    def __init__(self, config: Mapping[str, object]) -> None:
-        """Take what a config says; rope's facts may stand in a table of their own."""
-        rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
-        assert isinstance(rope, dict)
-        kind = rope.get("rope_type", rope.get("type", "default"))
-        if kind != "default":
-            raise ModelError(f"config.json asks for rope_type {kind!r}: not supported")
-        self._config = {**rope, **{k: v for k, v in config.items() if v is not None}}
-
-    def number(self, fact: str, default: float | None = None) -> float:
-        """Return a fact as a number."""
-        for name in FACTS[fact]:
-            value = self._config.get(name)
-            if isinstance(value, (int, float)) and value != -1:
-                return value
-        if default is None:
-            raise ModelError(f"config.json has no {FACTS[fact][0]}; is it a decoder?")
-        return default
-
-    def count(self, fact: str, default: int | None = None) -> int:
-        """Return a fact as a whole number."""
-        return int(self.number(fact, default))
-
-    def value(self, name: str) -> object:
-        """Return what the config says under a name of its own, None if nothing."""
-        return self._config.get(name)
-
-
-def load_decoder(folder: Path, names: Names, place: Place) -> Decoder:
+def load_decoder(
+    folder: Path, names: Names, place: Place, style: Style = LLAMA_STYLE
+) -> Decoder:
     """Read the weights of ``folder`` and pack their linear maps for ``place``."""
     shape = Shape(load_config(folder))
     weights = Weights(folder, place.device)
@@ -103,12 +42,13 @@ def load_decoder(folder: Path, names: Names, place: Place) -> Decoder:
     head = weights.find(names.head)
     if head is None:
         head = embedding
-    build = _LayerBuilder(shape, weights, names, place.pack)
+    build = _LayerBuilder(shape, weights, names, place.pack, style)
     return Decoder(
         embedding,
         [build.layer(number) for number in range(shape.count("n_layers"))],
-        rms_norm(weights(names.norm_out), shape.number("norm_eps")),
+        build.norm(names.norm_out.removesuffix(".weight")),
         place.pack(head),
+        embedding.shape[1] ** 0.5 if style.scaled_embedding else 1.0,
     )
 
 
@@ -116,10 +56,15 @@ class _LayerBuilder:
     """Puts the layers of one checkpoint together."""
 
     def __init__(
-        self, shape: Shape, weights: Weights, names: Names, pack: Pack
+        self,
+        shape: Shape,
+        weights: Weights,
+        names: Names,
+        pack: Pack,
+        style: Style,
     ) -> None:
         self._shape, self._weights, self._names = shape, weights, names
-        self._pack = pack
+        self._pack, self._style = pack, style
         self._eps = shape.number("norm_eps")
         self._n_heads = shape.count("n_heads")
         self._n_kv_heads = shape.count("n_kv_heads", self._n_heads) or self._n_heads
@@ -127,18 +72,20 @@ class _LayerBuilder:
         assert isinstance(head_dim, int)
         self._head_dim = head_dim
         n_turned = int(head_dim * shape.number("turned_part", 1.0))
-        self._frequencies = rotary_frequencies(
-            shape.number("rope_base", 10000.0), n_turned
-        )
+        base = shape.number("rope_base", 10000.0)
+        self._frequencies = rotary_frequencies(base, n_turned) / shape.rope_factor
 
     def layer(self, number: int) -> Layer:
         front = self._names.layer.format(number)
         return Layer(
-            rms_norm(self._weights(f"{front}{self._names.norm_in}.weight"), self._eps),
+            self.norm(f"{front}{self._names.norm_in}"),
             self._attention(front),
-            rms_norm(self._weights(f"{front}{self._names.norm_ffn}.weight"), self._eps),
+            self.norm(f"{front}{self._names.norm_ffn}"),
             self._feed_forward(front),
         )
+
+    def norm(self, name: str) -> Norm:
+        return self._style.norm(self._weights, name, self._eps)
 
     def _attention(self, front: str) -> Attention:
         names, weights = self._names, self._weights
@@ -175,10 +122,11 @@ class _LayerBuilder:
     def _feed_forward(self, front: str) -> FeedForward:
         names, weights = self._names, self._weights
         if f"{front}{names.router}.weight" not in weights:
-            return self._swiglu(front)
+            own = self._style.feed_forward
+            return own(weights, front, self._pack) if own else self._gated(front)
         inner = names.gate.rpartition(".")[0] + "."
         experts = [
-            self._swiglu(front + names.expert.format(number), inner)
+            self._gated(front + names.expert.format(number), inner)
             for number in range(self._shape.count("n_experts"))
         ]
         shared = f"{front}{names.shared}"
@@ -188,15 +136,17 @@ class _LayerBuilder:
             _float32_map(weights(f"{front}{names.router}.weight")),
             self._route(front),
             experts,
-            self._swiglu(shared, inner) if gate in weights else None,
+            self._gated(shared, inner) if gate in weights else None,
         )
 
-    def _swiglu(self, front: str, dropped: str = "") -> FeedForward:
+    def _gated(self, front: str, dropped: str = "") -> FeedForward:
         gate, up, down = (
             self._weights(f"{front}{name.removeprefix(dropped)}.weight")
             for name in (self._names.gate, self._names.up, self._names.down)
         )
-        return swiglu(self._pack(torch.cat([gate, up])), self._pack(down))
+        return gated(
+            self._pack(torch.cat([gate, up])), self._pack(down), self._style.gate
+        )
 
     def _route(self, front: str) -> Route:
         shape = self._shape

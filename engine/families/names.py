@@ -63,7 +63,7 @@ FACTS = {
     "width": ("hidden_size", "d_model"),
     "n_heads": ("num_attention_heads", "n_heads"),
     "n_kv_heads": ("num_key_value_heads", "n_kv_heads"),
-    "norm_eps": ("rms_norm_eps",),
+    "norm_eps": ("rms_norm_eps", "norm_epsilon"),
     "rope_base": ("rope_theta",),
     "turned_part": ("partial_rotary_factor",),
     "n_experts": ("num_experts", "num_local_experts", "n_routed_experts"),

@@ -14,7 +14,8 @@ from torch import Tensor
 from niello.engine.kernels import Linear, choose, pack_bfloat16
 from niello.infill.errors import SettingsError
 
-from .load import Pack, Place
+from .load import Place
+from .weights import Pack
 
 Bits = Literal[4, 8, 16]
 
