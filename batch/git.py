@@ -52,7 +52,9 @@ def _listed(repository: Path, *arguments: str) -> frozenset[Path]:
     answer = _git(repository, *arguments)
     if answer.returncode:
         reason = os.fsdecode(answer.stderr).strip().partition("\n")[0]
-        raise SourceError(f"{repository}: git cannot tell its state: {reason}")
+        raise SourceError(
+            f"{repository}: git cannot tell its state: {reason} (see --allow-dirty)"
+        )
     names = answer.stdout.split(b"\0")
     return frozenset(repository.resolve() / os.fsdecode(name) for name in names if name)
 

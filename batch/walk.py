@@ -5,6 +5,7 @@ A file named on the command line is always looked at. In folders the rules of
 files are left out, and links are not followed, so that nothing is seen twice.
 """
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -88,7 +89,9 @@ def _below(top: Path, wanted: Wanted) -> Iterator[Path | Skipped]:
     repository = repository_of(top.resolve())
     tracked: frozenset[Path] = frozenset()
     if repository and not wanted.ignored:
-        tracked = tracked_but_ignored(repository)
+        # Without git the ignore rules hold all the same; only the warning is lost.
+        with contextlib.suppress(SourceError):
+            tracked = tracked_but_ignored(repository)
     pending = [(top, [] if wanted.ignored else _rules_above(top, repository))]
     while pending:
         folder, rules = pending.pop()

@@ -11,7 +11,7 @@ from batch_desk import Bench, Texts
 from niello.batch import journal
 from niello.batch.desk import Manner
 from niello.batch.run import apply_run
-from niello.infill.errors import SettingsError
+from niello.infill.errors import SettingsError, SourceError
 
 QUERY = "(assignment left: (_) @name right: (_) @fill)"
 WRITE = Manner(write=True)
@@ -174,6 +174,14 @@ def test_a_tracked_file_with_changes_is_refused_unless_allowed() -> None:
     allowed = Manner(write=True, allow_dirty=True)
     assert Bench().refactor(Texts("11"), allowed, paths=["a.py"], query=QUERY) == 0
     assert read("a.py") == "a = 11\n"
+
+
+def test_where_git_cannot_tell_of_changes_nothing_is_written() -> None:
+    Path("a.py").write_text("a = 1\n")
+    Path(".git").mkdir()
+    with pytest.raises(SourceError, match="git cannot tell its state"):
+        Bench().refactor(Texts("9"), WRITE, query=QUERY)
+    assert read("a.py") == "a = 1\n"
 
 
 def test_the_verify_command_rolls_back_only_the_file_it_fails_with() -> None:

@@ -66,6 +66,16 @@ def test_a_tracked_file_that_is_ignored_is_named(project: Path) -> None:
     assert "though tracked" in reasons["build/b.py"]
 
 
+def test_the_ignore_rules_hold_without_git_as_well(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(project, "a.py", "gen.py")
+    (project / ".git").mkdir()
+    (project / ".gitignore").write_text("gen.py\n")
+    monkeypatch.setenv("PATH", "")
+    assert found(".") == ["a.py"]
+
+
 def test_an_ignored_file_that_is_named_is_looked_at(project: Path) -> None:
     make(project, "a.py")
     (project / ".gitignore").write_text("*.py\n")
