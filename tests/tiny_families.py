@@ -14,6 +14,7 @@ from torch import Tensor
 from niello.engine.families.decoder import Decoder, Rows
 from niello.engine.families.load import Place, load_decoder
 from niello.engine.families.names import LLAMA, Names
+from niello.engine.families.table import Family
 from niello.engine.kernels import pack_float32
 
 CPU = Place(torch.device("cpu"), pack_float32)
@@ -142,3 +143,7 @@ def write_family(
     )
     write_tokenizer(folder, SPECIAL, N_PLAIN)
     return folder
+
+
+def load_styled(folder: Path, family: Family) -> Decoder:
+    return load_decoder(folder, family.names, CPU, family.style)

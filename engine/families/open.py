@@ -1,5 +1,6 @@
 """The one door: from a checkpoint's folder to a `Filler`."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from niello.engine.load import load_config
@@ -8,6 +9,7 @@ from niello.infill.errors import ModelError
 
 from .bidirectional import Bidirectional
 from .blocks import Blocks
+from .causal import Causal
 from .decoding import Decoding
 from .dit import load_dit
 from .gemma import load_canvas_model
@@ -18,11 +20,20 @@ from .run import Watch
 from .table import find_family
 from .tokens import FamilyTokens
 
+_FILLERS: Mapping[str, Callable[..., Filler]] = {
+    "bidirectional": Bidirectional,
+    "block": Blocks,
+    "causal": Causal,
+}
+
 
 def is_family(folder: Path) -> bool:
-    """Tell whether a folder holds a checkpoint of a known family."""
+    """Tell whether a folder holds a checkpoint as its publisher offers it."""
     try:
-        find_family(load_config(folder), folder.name)
+        config = load_config(folder)
+        if "niello" in config:  # a model converted for the default way
+            return False
+        find_family(config, folder.name)
     except ModelError:
         return False
     return True
@@ -52,6 +63,6 @@ def open_family(
     if family.dit:
         decoder = load_dit(folder, place)
     else:
-        decoder = load_decoder(folder, family.names, place)
-    filler = Bidirectional if family.way == "bidirectional" else Blocks
+        decoder = load_decoder(folder, family.names, place, family.style)
+    filler = _FILLERS[family.way]
     return filler(decoder, tokens, family, decoding or Decoding(), watch)

@@ -1,4 +1,4 @@
-"""How layers of a family are built where they are not a Llama's: functions, no flags."""
+"""How the layers of a family are built where they are not those of a Llama."""
 
 from collections.abc import Callable
 from typing import NamedTuple

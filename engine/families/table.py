@@ -10,10 +10,11 @@ from typing import Literal, NamedTuple
 from niello.infill.errors import ModelError
 
 from .names import LLADA, LLADA2, LLADA_MOE, LLAMA, Names
+from .style import GEMMA_STYLE, LLAMA_STYLE, STARCODER2_STYLE, Style
 
-Way = Literal["bidirectional", "block", "canvas"]
+Way = Literal["bidirectional", "block", "canvas", "causal"]
 """How a canvas is seen: whole, with the suffix; block by block after the prompt; as a
-canvas of uniform noise after the prompt."""
+canvas of uniform noise after the prompt; token by token, which is no diffusion."""
 
 Commit = Literal["threshold", "edit", "indel", "margin", "entropy", "scheduled"]
 
@@ -30,6 +31,12 @@ PREFIX_FIRST = FimOrder(
 SUFFIX_FIRST = FimOrder(
     ("<[fim-suffix]>", "suffix", "<[fim-prefix]>", "prefix", "<[fim-middle]>")
 )
+STARCODER = FimOrder(
+    ("<fim_prefix>", "prefix", "<fim_suffix>", "suffix", "<fim_middle>")
+)
+DEEPSEEK = FimOrder(
+    ("<｜fim▁begin｜>", "prefix", "<｜fim▁hole｜>", "suffix", "<｜fim▁end｜>")
+)
 
 
 class Family(NamedTuple):
@@ -38,6 +45,7 @@ class Family(NamedTuple):
     name: str
     way: Way
     names: Names = LLAMA
+    style: Style = LLAMA_STYLE
     model_types: tuple[str, ...] = ()
     architectures: tuple[str, ...] = ()
     hint: str = ""  # part of the checkpoint's name, where its config is another's
@@ -216,6 +224,47 @@ FAMILIES: tuple[Family, ...] = (
         "canvas",
         model_types=("diffusion_gemma",),
         length="fixed",
+        begins=True,
+    ),
+    Family(
+        "qwen2",
+        "causal",
+        model_types=("qwen2", "qwen3", "qwen3_moe"),
+        length="blocks",
+        fim=PREFIX_FIRST,
+    ),
+    Family(
+        "seed-coder",
+        "causal",
+        model_types=("llama",),
+        hint="Seed-Coder",
+        length="blocks",
+        fim=SUFFIX_FIRST,
+    ),
+    Family(
+        "deepseek-coder",
+        "causal",
+        model_types=("llama",),
+        hint="deepseek-coder",
+        length="blocks",
+        fim=DEEPSEEK,
+        begins=True,
+    ),
+    Family(
+        "starcoder2",
+        "causal",
+        style=STARCODER2_STYLE,
+        model_types=("starcoder2",),
+        length="blocks",
+        fim=STARCODER,
+    ),
+    Family(
+        "codegemma",
+        "causal",
+        style=GEMMA_STYLE,
+        model_types=("gemma",),
+        length="blocks",
+        fim=PREFIX_FIRST,
         begins=True,
     ),
     Family(

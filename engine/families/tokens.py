@@ -48,12 +48,7 @@ class FamilyTokens:
         self.special_ids = frozenset(
             {*self._added.values(), *self.end_ids, self.mask_id} - {None}
         )
-        self.window = int(
-            facts.get("max_position_embeddings")
-            or facts.get("max_sequence_length")
-            or facts.get("model_length")
-            or 1 << 20
-        )
+        self.window = _window(facts)
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of plain text; never a control token's."""
@@ -144,6 +139,15 @@ def _mask_id(
     token = described.get("mask_token") or family.mask_token
     text = token.get("content") if isinstance(token, dict) else token
     return added.get(str(text), family.mask_id)
+
+
+def _window(facts: Json) -> int:
+    """Return how many tokens the model sees; no attention here slides."""
+    names = ("max_position_embeddings", "max_sequence_length", "model_length")
+    stated = [int(facts[name]) for name in names if facts.get(name)]
+    if facts.get("sliding_window") and facts.get("use_sliding_window", True):
+        stated.append(int(facts["sliding_window"]))
+    return min(stated, default=1 << 20)
 
 
 def _ids(value: object) -> Sequence[int]:

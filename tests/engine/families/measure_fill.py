@@ -68,6 +68,11 @@ def write_model(folder: Path, model_type: str) -> Path:
     return folder
 
 
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
 def measure(folder: Path, decoding: Decoding) -> list[int]:
     seen: list[Seen] = []
     place = Place(torch.device("cpu"), choose().pack)
@@ -79,10 +84,9 @@ def measure(folder: Path, decoding: Decoding) -> list[int]:
         start = time.perf_counter()
         ((fill,),) = filler.fill([canvas], Draws(), never)
         seconds = time.perf_counter() - start
-        print(
+        say(
             f"  {repeat}: {fill.forwards} passes, {fill.n_fed} rows computed, "
             f"{fill.n_cached} found kept, {seconds:.1f} s",
-            flush=True,
         )
     return list(seen[-1].token_ids)
 
@@ -93,15 +97,15 @@ def main() -> None:
         folder = write_model(Path(scratch) / "mdlm", "a2d-qwen2")
         exact: list[int] = []
         for cache, refresh in ((False, 0), (True, 4), (True, 16)):
-            print(f"bidirectional, cache {cache}, refresh {refresh}", flush=True)
+            say(f"bidirectional, cache {cache}, refresh {refresh}")
             decoding = common._replace(cache=cache, refresh=refresh)
             token_ids = measure(folder, decoding)
             exact = exact or token_ids
             changed = sum(a != b for a, b in zip(exact, token_ids, strict=True))
-            print(f"  {changed} of {len(exact)} tokens differ from the exact fill")
+            say(f"  {changed} of {len(exact)} tokens differ from the exact fill")
         folder = folder.rename(folder.with_name("bd3lm"))
         for cache in (False, True):
-            print(f"block-causal, block 8, cache {cache}", flush=True)
+            say(f"block-causal, block 8, cache {cache}")
             measure(folder, common._replace(cache=cache, block=8))
 
 
