@@ -79,6 +79,25 @@ def test_what_a_filler_writes_keeps_the_files_bytes() -> None:
     )
 
 
+def test_holes_are_filled_in_turn_and_holes_of_one_name_alike() -> None:
+    Path("a.py").write_text("f(0)\n")
+    filler = Texts("1", "2")
+    rewrite = "f($X, ⟦one⟧, ⟦two⟧, ⟦one⟧)"
+    assert Bench().refactor(filler, WRITE, pattern="f($X)", rewrite=rewrite) == 0
+    assert read("a.py") == "f(0, 1, 2, 1)\n"
+    second = filler.canvases[1]
+    assert second.context.prefix + second.given == "f(0, 1, "
+    assert second.context.suffix == ", 1)\n"
+
+
+def test_a_hole_of_an_expression_ends_before_what_follows_it() -> None:
+    Path("a.py").write_text("f(0)\nwhile f(1):\n    pass\n")
+    filler = Texts("10, more=2", "9):\n    g()")
+    options = {"pattern": "f($X)", "rewrite": "f($X, ⟦⟧)"}
+    assert Bench().refactor(filler, WRITE, **options) == 0
+    assert read("a.py") == "f(0, 10)\nwhile f(1, 9):\n    pass\n"
+
+
 def test_a_marker_tells_the_model_what_to_do_and_goes() -> None:
     Path("a.py").write_text("def area(r):\n    # TODO: fill in the area\n")
     filler = Texts("return 3 * r * r")
