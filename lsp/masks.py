@@ -21,6 +21,8 @@ from niello.infill.span import enclosing, step
 
 _MARKER = re.compile(r"⟦(?P<hint>[^⟦⟧\n]*)⟧")
 _COMMENT_MARKER = re.compile(r"\s*(?:\.\.\.|…|TODO: fill\b[:\s]*(?P<hint>.*?))\s*\Z")
+# Languages whose documentation stands in line comments, and their mark.
+_DOC_LINES = {"go": "//", "rust": "///", "c_sharp": "///", "swift": "///"}
 
 
 class Mask(NamedTuple):
@@ -100,16 +102,11 @@ def docstring_mask(parsed: Parsed, start: int, end: int) -> list[Mask]:
     if above and enclosing(parsed, len(above), ("comment",)) is not None:
         return []
     line = line_break(text, at) + indent
-    if language.block_comment:
-        return [
-            Mask(
-                at,
-                at,
-                f"{indent}/**{line} * ",
-                f"{line} */{line[: -len(indent) or None]}",
-            )
-        ]
-    mark = {"rust": "///"}.get(language.name, language.line_comments[0])
+    mark = _DOC_LINES.get(language.name)
+    if mark is None and language.block_comment:
+        tail = f"{line} */{line_break(text, at)}"
+        return [Mask(at, at, f"{indent}/**{line} * ", tail)]
+    mark = mark or language.line_comments[0]
     return [Mask(at, at, f"{indent}{mark} ", line_break(text, at))]
 
 

@@ -108,6 +108,12 @@ def test_a_doc_comment_goes_above_the_function() -> None:
     assert edited("docstring", before, Says("Doubles it."), "java") == after
 
 
+def test_a_go_function_is_described_in_line_comments() -> None:
+    before = "func f() {\n\t|return\n}\n"
+    after = "// f does nothing.\nfunc f() {\n\treturn\n}\n"
+    assert edited("docstring", before, Says("f does nothing."), "go") == after
+
+
 def test_a_described_function_gets_no_second_docstring() -> None:
     assert not offers("docstring", 'def f(a):\n    """Double."""\n    |return a\n')
     assert not offers("docstring", "// Doubles.\nfunc f() {\n\t|return\n}\n", "go")
