@@ -22,7 +22,7 @@ from niello.infill.span import enclosing, step
 _MARKER = re.compile(r"⟦(?P<hint>[^⟦⟧\n]*)⟧")
 _COMMENT_MARKER = re.compile(r"\s*(?:\.\.\.|…|TODO: fill\b[:\s]*(?P<hint>.*?))\s*\Z")
 # Languages whose documentation stands in line comments, and their mark.
-_DOC_LINES = {"go": "//", "rust": "///", "c_sharp": "///", "swift": "///"}
+_DOC_LINES = {"go": "//", "rust": "///", "csharp": "///", "swift": "///"}
 
 
 class Mask(NamedTuple):
