@@ -21,6 +21,7 @@ from niello.infill.canvas import Canvas, Fill, Reason, StopFlag
 from .cache import KVCache
 from .draft import LookUp
 from .model import Rows, Transformer
+from .pace import Pace
 from .sample import Choice, Sampler
 from .tokens import Tokens
 
@@ -30,8 +31,8 @@ _SLICE = 256  # prompt rows a pass: bounds the scores' memory and the wait for a
 class Limits(NamedTuple):
     """How much one pass feeds for one canvas."""
 
-    n_draft: int  # most draft tokens
-    n_masks: int = 0  # masks of a block; 0 drafts by look-up alone
+    n_draft: int  # most draft tokens; 0 writes one token a pass
+    pace: Pace | None = None  # chooses blocks of masks; None drafts by look-up alone
 
 
 class Filling:
@@ -50,6 +51,7 @@ class Filling:
         self.cache = cache
         self.reason: Reason | None = None
         self.draft: list[int] = []
+        self.n_guessed = 0  # tokens of the draft that masks guessed
         self.n_fed = 0
         self.n_cached = len(cache.token_ids)
         self.forwards = 0
@@ -65,16 +67,22 @@ class Filling:
         self._look_up = LookUp()
 
     def propose_draft(self, n_most: int) -> None:
-        """Look for a draft in the text so far, unless the masks gave a longer one."""
+        """Look for a draft in the text so far; it may lengthen one that masks gave."""
         n_left = self.canvas.room - self._n_written - 1
         if self._heal:
             self.draft = []
             return
-        if len(self.draft) < n_most:
-            found = self._look_up.draft(self.token_ids, n_most)
-            if len(found) > len(self.draft):
-                self.draft = found
+        found = self._look_up.draft(self.token_ids, n_most) if n_most else []
+        if not self.draft or found[: len(self.draft)] == self.draft:
+            self.draft = found
         del self.draft[max(0, min(n_most, n_left)) :]
+        self.n_guessed = min(self.n_guessed, len(self.draft))
+
+    @property
+    def ends(self) -> list[int]:
+        """How many draft tokens may agree, as far as the next draft is prepared."""
+        n_draft = len(self.draft)
+        return sorted({*range(self.n_guessed + 1), n_draft})
 
     def commit(self, logits: Tensor) -> int:
         """Take the draft's checked run and one more token; return the run's length.
@@ -150,20 +158,23 @@ def denoise(
     while active and not stop():
         for filling in active:
             filling.propose_draft(limits.n_draft)
-        batch = [_rows(filling, limits.n_masks) for filling in active]
+        n_masks = limits.pace.n_masks() if limits.pace and limits.n_draft else 0
+        batch = [_rows(filling, n_masks) for filling in active]
         hidden = model.forward(batch)
         sizes = [len(rows.token_ids) for rows in batch]
         for filling, own in zip(active, torch.split(hidden, sizes), strict=True):
             filling.forwards += 1
             filling.n_fed += len(own)
-            n_causal = 1 + len(filling.draft)
+            n_causal, ends = 1 + len(filling.draft), filling.ends
             n_agreed = filling.commit(model.logits(own[:n_causal]))
-            if limits.n_masks and filling.reason is None:
-                start = n_causal + n_agreed * limits.n_masks
-                block = own[start : start + limits.n_masks]
-                filling.draft = model.logits(block).argmax(-1).tolist()
-            else:
-                filling.draft = []
+            if limits.pace:
+                limits.pace.learn(filling.n_guessed, n_agreed)
+            filling.draft = []
+            if n_masks and n_agreed in ends and filling.reason is None:
+                # The first mask's token is known by now: it is the free one.
+                start = n_causal + ends.index(n_agreed) * n_masks + 1
+                filling.draft = model.guess(own[start : start + n_masks - 1])
+            filling.n_guessed = len(filling.draft)
         active = [filling for filling in active if filling.reason is None]
 
 
@@ -173,17 +184,19 @@ def _text_rows(token_ids: Sequence[int], start: int, cache: KVCache) -> Rows:
 
 
 def _rows(filling: Filling, n_masks: int) -> Rows:
-    """Return the last token, its draft, and a block of masks after each of them."""
+    """Return the last token, its draft, and blocks of masks after the likely ends."""
     text = [filling.token_ids[-1], *filling.draft]
     start = len(filling.cache.token_ids)
     if not n_masks:
         return _text_rows(text, start, filling.cache)
     n_text = len(text)
+    ends = torch.tensor(filling.ends)
     offsets = torch.arange(1, n_masks + 1)
     places = torch.arange(start, start + n_text)
-    blocks = (places[:, None] + offsets).flatten()  # (n_text * n_masks,)
-    owner = torch.arange(n_text).repeat_interleave(n_masks)
-    visible = torch.zeros(n_text * (1 + n_masks), n_text * (1 + n_masks)).bool()
+    blocks = (places[ends][:, None] + offsets).flatten()  # (n_ends * n_masks,)
+    owner = ends.repeat_interleave(n_masks)
+    n_rows = n_text + len(blocks)
+    visible = torch.zeros(n_rows, n_rows).bool()
     visible[:n_text, :n_text] = torch.ones(n_text, n_text).tril_().bool()
     visible[n_text:, :n_text] = owner[:, None] >= torch.arange(n_text)
     visible[n_text:, n_text:] = owner[:, None] == owner
@@ -192,5 +205,5 @@ def _rows(filling: Filling, n_masks: int) -> Rows:
         torch.cat([places, blocks]),
         filling.cache,
         visible,
-        torch.cat([torch.zeros(n_text, dtype=torch.int64), offsets.repeat(n_text)]),
+        torch.cat([torch.zeros(n_text, dtype=torch.int64), offsets.repeat(len(ends))]),
     )

@@ -34,7 +34,9 @@ class LookUp:
             latest, before = self._places.get(tuple(token_ids[-length:]), (0, 0))
             place = before if latest == n_tokens else latest
             if place:
-                return list(token_ids[place : place + n_most])
+                # The longer the ending that ran alike, the further it is trusted.
+                n_trusted = min(n_most, 2 ** (length - 1))
+                return list(token_ids[place : place + n_trusted])
         return []
 
     def _index(self, token_ids: Sequence[int]) -> None:

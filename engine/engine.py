@@ -16,8 +16,9 @@ from niello.infill.errors import CanvasError
 from .cache import CacheStore, KVCache
 from .denoise import Filling, Limits, denoise, prefill
 from .kernels import Kernel, choose
-from .load import load_transformer
+from .load import load_masks, load_transformer
 from .model import Rows, Transformer
+from .pace import Pace, measure
 from .sample import Sampler
 from .tokens import Tokens
 
@@ -65,8 +66,13 @@ class Engine:
         """Read the model of a converted folder, with the quickest kernel here."""
         if n_threads:
             torch.set_num_threads(n_threads)
-        model = load_transformer(folder, kernel or choose())
-        return cls(model, Tokens(folder), Limits(n_draft=7), max_cache_bytes)
+        kernel = kernel or choose()
+        model = load_transformer(folder, kernel)
+        pace = None
+        if (n_masks := load_masks(folder, model, kernel)) > 1:
+            pace = Pace(measure(model), n_masks)
+        limits = Limits(n_draft=8, pace=pace)
+        return cls(model, Tokens(folder), limits, max_cache_bytes)
 
     def fill(
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag = never

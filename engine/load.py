@@ -5,6 +5,7 @@ Tensor names are the published ones of the Llama and Qwen2 families.
 
 import json
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from torch import Tensor
 from niello.infill.errors import ModelError
 
 from .kernels import Kernel
+from .mask_mode import load_mask_mode
 from .model import Facts, Layer, Transformer
 from .tensorfile import check_safetensors
+
+_MASK_MODE = "mask_mode.safetensors"
 
 Config = dict[str, Any]
 Read = Callable[[str], Tensor]
@@ -50,6 +54,19 @@ def load_transformer(folder: Path, kernel: Kernel) -> Transformer:
             read("model.norm.weight").float(),
             kernel.pack(head),
         )
+
+
+def load_masks(folder: Path, model: Transformer, kernel: Kernel) -> int:
+    """Give a model its mask mode; return the most masks of a block, 0 without one."""
+    made = load_config(folder).get("niello", {})
+    path = Path(str(files("niello.engine") / "weights" / _MASK_MODE))
+    if not made.get("adapter_digest") or not path.is_file():
+        return 0
+    weights = load_mask_mode(path, made["adapter_digest"], model.facts.n_layers)
+    with safe_open(folder / "model.safetensors", framework="pt") as file:
+        head = file.get_tensor("lm_head.weight")[weights.vocabulary]
+    model.add_masks(weights.masks, weights.vocabulary, kernel.pack(head))
+    return weights.masks.n_masks
 
 
 def read_facts(config: Config) -> Facts:

@@ -16,7 +16,6 @@ from torch import Tensor
 from .cache import STEP, KVCache, whole_steps
 from .kernels import Linear
 
-
 _FEW = 4  # of fewer rows matrix products sum up in an order of their own
 
 
@@ -93,11 +92,11 @@ class Transformer:
         layers: Sequence[Layer],
         norm_out: Tensor,
         head: Linear,
-        mask_mode: MaskMode | None = None,
     ) -> None:
         """Join the parts; ``embedding`` is ``(vocabulary, width)``, any float type."""
         self.facts = facts
-        self.mask_mode = mask_mode
+        self.mask_mode: MaskMode | None = None
+        self._draft_head: tuple[Tensor, Linear] | None = None
         self._embedding = embedding
         self._layers = layers
         self._norm_out = norm_out
@@ -147,6 +146,22 @@ class Transformer:
     def logits(self, hidden: Tensor) -> Tensor:
         """Map hidden states ``(rows, width)`` to ``(rows, vocabulary)``."""
         return self._head(self._norm(hidden, self._norm_out))
+
+    def add_masks(
+        self, masks: MaskMode, vocabulary: Tensor, draft_head: Linear
+    ) -> None:
+        """Let mask rows be drafted, from the tokens of a smaller ``vocabulary``."""
+        self.mask_mode = masks
+        self._draft_head = vocabulary, draft_head
+
+    @torch.inference_mode()
+    def guess(self, hidden: Tensor) -> list[int]:
+        """Return the likeliest token at each mask row ``(rows, width)``."""
+        assert self._draft_head is not None, "mask rows need a mask mode"
+        vocabulary, draft_head = self._draft_head
+        best = draft_head(self._norm(hidden, self._norm_out)).argmax(-1)
+        token_ids: list[int] = vocabulary[best].tolist()
+        return token_ids
 
     def _embed(self, batch: Sequence[Rows]) -> tuple[Tensor, Tensor]:
         """Return input vectors of all rows and the indices of the mask rows."""

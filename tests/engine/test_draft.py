@@ -18,4 +18,4 @@ def test_text_without_repetition_has_no_draft() -> None:
 def test_an_index_grows_with_its_text() -> None:
     look_up = LookUp()
     assert look_up.draft([1, 2, 3], 4) == []
-    assert look_up.draft([1, 2, 3, 1, 2], 4) == [3, 1, 2]
+    assert look_up.draft([1, 2, 3, 1, 2], 4) == [3, 1]

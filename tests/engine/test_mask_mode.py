@@ -1,0 +1,89 @@
+"""Drafting with masks, on random weights: quick or slow, the text stays the same."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from niello.engine.denoise import Limits
+from niello.engine.engine import Engine
+from niello.engine.kernels import INT8
+from niello.engine.load import load_config
+from niello.engine.mask_mode import load_mask_mode
+from niello.engine.pace import Cost, Pace
+from niello.engine.store import Store
+from niello.infill.canvas import Canvas, Draws
+from niello.infill.context import Context
+from niello.infill.errors import ModelError
+
+CONTEXT = Context("def f(a):\n    return ", "\n\nprint(f(1))\n")
+N_MASKS = 4
+
+
+def write_masks(path: Path, config: dict[str, int], adapter: str) -> Path:
+    width, ffn = config["hidden_size"], config["intermediate_size"]
+    stacked = (
+        width
+        + 2 * width * config["num_key_value_heads"] // config["num_attention_heads"]
+    )
+    shapes = {
+        "attn_qkv": (width, stacked),
+        "attn_out": (width, width),
+        "ffn_gate_up": (width, 2 * ffn),
+        "ffn_down": (ffn, width),
+    }
+    tensors = {
+        "mask_embedding": torch.randn(N_MASKS, width),
+        "draft_vocabulary": torch.arange(0, config["vocab_size"], 2).int(),
+    }
+    for layer in range(config["num_hidden_layers"]):
+        for name, (n_in, n_out) in shapes.items():
+            tensors[f"layers.{layer}.{name}.lora_A"] = torch.randn(2, n_in)
+            tensors[f"layers.{layer}.{name}.lora_B"] = torch.randn(n_out, 2)
+    save_file(tensors, path, {"adapter_sha256": adapter})
+    return path
+
+
+@pytest.fixture
+def engine(store: Store, tmp_path: Path) -> Engine:
+    folder = store.pull("tiny")
+    config = load_config(folder)
+    path = write_masks(tmp_path / "masks.safetensors", config, "a")
+    engine = Engine.load(folder, kernel=INT8)
+    masks, vocabulary = load_mask_mode(path, "a", config["num_hidden_layers"])
+    head = torch.randn(len(vocabulary), config["hidden_size"])
+    engine.model.add_masks(masks, vocabulary, INT8.pack(head))
+    return engine
+
+
+@pytest.mark.parametrize("n_masks", [2, 3, 4])
+def test_guesses_of_masks_do_not_change_the_text(engine: Engine, n_masks: int) -> None:
+    canvas = Canvas(CONTEXT, "", 40, lambda _: None)
+    engine.limits = Limits(n_draft=0)
+    ((plain,),) = engine.fill([canvas], Draws())
+    engine.clear_caches()
+    engine.limits = Limits(n_draft=8, pace=Pace(Cost(1.0, 0.0), n_masks))
+    ((drafted,),) = engine.fill([canvas], Draws())
+    assert drafted.text == plain.text
+    assert drafted.n_fed > plain.n_fed  # masks were fed
+
+
+def test_masks_of_another_adapter_are_refused(store: Store, tmp_path: Path) -> None:
+    config = load_config(store.pull("tiny"))
+    path = write_masks(tmp_path / "masks.safetensors", config, "a")
+    with pytest.raises(ModelError, match="belongs to the fill adapter a"):
+        load_mask_mode(path, "b", config["num_hidden_layers"])
+
+
+def test_blocks_are_long_where_rows_are_free_and_none_where_they_are_dear() -> None:
+    assert Pace(Cost(1.0, 0.0), 6).n_masks() == 6
+    assert Pace(Cost(0.0, 1.0), 6).n_masks() == 0
+
+
+def test_wrong_guesses_shorten_the_blocks() -> None:
+    pace = Pace(Cost(1.0, 0.02), 6)
+    before = pace.n_masks()
+    for _ in range(500):
+        pace.learn(n_drafted=5, n_agreed=0)
+    assert pace.n_masks() < before
