@@ -239,7 +239,7 @@ def _attention(queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor) -> T
     if n_asked * queries.shape[1] < _FEW * n_kv_heads:
         queries = functional.pad(queries, (0, 0, 0, 0, 0, _FEW - n_asked))
         bias = functional.pad(bias, (0, 0, 0, _FEW - n_asked))
-    n_new, n_heads, head_dim = queries.shape
+    n_new, _, head_dim = queries.shape
     grouped = queries.view(n_new, n_kv_heads, -1, head_dim).permute(1, 2, 0, 3)
     scores = grouped.reshape(n_kv_heads, -1, head_dim) @ keys.transpose(1, 2)
     scores = scores.mul_(head_dim**-0.5).view(n_kv_heads, -1, n_new, keys.shape[1])
