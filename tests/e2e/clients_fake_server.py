@@ -26,6 +26,10 @@ FILLS = {
 REPLACES_THE_REST = {"value = max("}
 """Places whose fill takes the place of what follows the cursor."""
 
+STARTS_AT_THE_CURSOR = {'greet = "héllo 😀 '}
+"""Places whose item's range leaves out what stands before the cursor, as VS Code needs
+where that holds signs beyond the basic plane."""
+
 COMMANDS = [
     *("niello.pullModel", "niello.clearCache", "niello.restartEngine"),
     *("niello.showLog", "fake.accepted", "fake.heard", "fake.status"),
@@ -64,6 +68,13 @@ class FakeServer:
         self.delay = 0.0
         self.waiting: dict[Any, threading.Timer] = {}
         self._writing = threading.Lock()
+
+    def note(self, entry: dict[str, Any]) -> None:
+        """Keep what was heard, and write it to the file that the environment names."""
+        self.heard.append(entry)
+        if path := os.environ.get("FAKE_SERVER_HEARD"):
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
 
     def serve(self) -> None:
         """Answer messages until the client leaves."""
@@ -153,24 +164,26 @@ class FakeServer:
         self.versions[document["uri"]] = document["version"]
 
     def on_workspace_didChangeConfiguration(self, params: dict[str, Any]) -> None:
-        self.heard.append({"method": "settings", "settings": params["settings"]})
+        self.note({"method": "settings", "settings": params["settings"]})
 
     def on_textDocument_inlineCompletion(
         self, params: dict[str, Any]
     ) -> list[dict[str, Any]]:
         kind = params["context"]["triggerKind"]
-        self.heard.append({"method": "inline", "kind": kind})
+        self.note({"method": "inline", "kind": kind})
         before, after = self.split_line(params)
         story = find_story(before)
         if story is None:
             return []
         kept = "" if story.key in REPLACES_THE_REST else after
         number = params["position"]["line"]
+        late = story.key in STARTS_AT_THE_CURSOR
+        start = len(before) if late else 0
         return [
             {
-                "insertText": story.key + text + kept,
+                "insertText": (story.key + text)[start:] + kept,
                 "range": {
-                    "start": {"line": number, "character": 0},
+                    "start": {"line": number, "character": self.units(before[:start])},
                     "end": {"line": number, "character": self.units(before + after)},
                 },
                 "command": {
@@ -237,7 +250,7 @@ class FakeServer:
         elif command == "niello.showLog":
             return str(Path(__file__).resolve())
         else:
-            self.heard.append({"method": command, "arguments": arguments})
+            self.note({"method": command, "arguments": arguments})
         return None
 
 

@@ -22,9 +22,9 @@ local M = {}
 function M.read(item, bufnr, encoding)
   local text = type(item.insertText) == 'table' and item.insertText.value or item.insertText
   local cursor = api.nvim_win_get_cursor(0)
-  local row, col, tail = cursor[1] - 1, cursor[2], 0
+  local row, col = cursor[1] - 1, cursor[2]
   local line = api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ''
-  tail = #line - col
+  local tail = #line - col
   if item.range then
     if item.range.start.line ~= row or item.range['end'].line ~= row then
       return nil
