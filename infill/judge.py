@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from . import rules
 from .canvas import StopRule
-from .lexis import unclosed
+from .lexis import tokens, unclosed
 from .lines import (
     is_blank,
     line_break,
@@ -205,13 +205,22 @@ class Judge:
         return rules.drop_stray_closer(written, before.rpartition("\n\n")[2])
 
     def _set_indentation(self, written: str) -> str:
-        written = rules.set_indent_style(
-            written, step(self.parsed), f"{self.near}\n{self.given}|"
-        )
-        language = self.parsed.language
-        if language is None or language.layout == "flow" or not self._is_on_own_line():
+        near = f"{self.near}\n{self.given}|"
+        written = rules.set_indent_style(written, step(self.parsed), near)
+        if not self._is_on_own_line():
             return written
+        written = self._set_margin(written)
+        if any(
+            "\n" in token.text[:-1] for token in tokens(written, self.parsed.language)
+        ):
+            return written  # The lines of a string are nobody's to move.
+        return rules.set_step(written, self.given, self.near)
+
+    def _set_margin(self, written: str) -> str:
+        language = self.parsed.language
         first = written.lstrip()
+        if language is None or language.layout == "flow":
+            return written
         if first.startswith(("#", "- ", ")", "]", "}", *language.continues)):
             return written
         if language.layout == "brace" and not self._is_in_definition():
@@ -226,7 +235,8 @@ class Judge:
             low = width(above) + 1
         else:
             low = width(above) if closes else min(width(above), width(below))
-        return rules.set_first_line(written, self.given, expected, low, 10_000)
+        high = 10_000 if opens(above) else max(width(expected), width(below))
+        return rules.set_first_line(written, self.given, expected, low, high)
 
     def _leads_to(self, written: str, below: str) -> bool:
         """Tell whether the line below may follow, as blocks by indentation go."""
@@ -247,7 +257,8 @@ class Judge:
     def _is_on_own_line(self) -> bool:
         rest = self.suffix.split("\n", 1)[0]
         blank = is_blank(self.given) and is_blank(rest)
-        return self.span.kind in ("block", "body") and blank
+        flows = bool(self.place.frames) and self.place.frames[-1].flows
+        return blank and not flows and self.span.kind in ("block", "body")
 
     def _neighbours(self) -> tuple[str, str, str]:
         """Return the lines around with text in them, and the indentation between."""

@@ -6,6 +6,7 @@ rule returns what is to stay of it, unchanged if the rule has nothing to say.
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from .lines import is_blank, lead, width
 
@@ -79,7 +80,8 @@ def _echoes_lines(kept: str, tail: str, below: str, cut: bool) -> bool:
     if written[0] == following[0] and len(written) == 1 and weight < _ALNUM:
         # Brackets alone say little, but what is closed already needs no more of them.
         return len(written[0].strip()) >= 3 and _opened(kept) <= 0
-    if len(written) == 1 and written[0] != following[0].rstrip(" ;,)]}"):
+    own = following[0], following[0].rstrip(" ;,)]}")
+    if len(written) == 1 and written[0] not in own:
         if cut and weight >= _ALNUM:
             return True
         return weight >= 2 * _ALNUM and 2 * len(written[0]) > len(following[0])
@@ -248,6 +250,38 @@ def _step_of(widths: list[int]) -> int:
         if all(value % columns == 0 for value in widths):
             return columns
     return 4
+
+
+def set_step(written: str, given: str, document: str) -> str:
+    """Indent the blocks of a text by the step that all blocks of the document have."""
+    lines = (given + written).split("\n")
+    steps = _block_steps(document)
+    nested = _block_steps("\n".join(lines))
+    if len(steps) < 2 or len(set(steps)) > 1 or not nested or steps[0] in nested:
+        return written
+    step = steps[0]
+    margins = [width(line) for line in lines[1:] if not is_blank(line)]
+    own = next((size for size in (8, 4, 2) if not any(m % size for m in margins)), 0)
+    first, base = margins[0], width(lines[0])
+    if own in (0, step) or first <= base or min(margins) < first - own:
+        return written
+    moved = [
+        " " * (base + (width(line) - first + own) // own * step) + line.lstrip(" ")
+        if not is_blank(line)
+        else line
+        for line in lines[1:]
+    ]
+    return "\n".join([lines[0], *moved])[len(given) :]
+
+
+def _block_steps(text: str) -> list[int]:
+    """Return by how many columns the lines after the openers of blocks are indented."""
+    lines = [line for line in text.split("\n") if not is_blank(line)]
+    return [
+        width(below) - width(above)
+        for above, below in pairwise(lines)
+        if above.rstrip().endswith((":", "{")) and width(below) > width(above)
+    ]
 
 
 def set_line_ends(text: str, line_break: str) -> str:

@@ -17,3 +17,21 @@ def test_tabs_become_spaces_in_a_file_of_spaces() -> None:
 
 def test_a_file_that_shows_no_style_changes_nothing() -> None:
     assert set_indent_style("a:\n\tb", "    ", "class A:\n\n") == "a:\n\tb"
+
+
+def test_blocks_take_the_step_of_the_file() -> None:
+    text = "function f(x) {\n  if (x) {\n    g();\n  }\n  |\n}\n"
+    want = text.replace("|", "if (y) {\n    h();\n  }")
+    assert filled(text, "javascript", "if (y) {\n        h();\n    }") == want
+
+
+def test_a_python_file_of_two_columns_keeps_them() -> None:
+    text = "def f(x):\n  if x:\n    g()\n  |\n  return x\n"
+    want = text.replace("|", "if y:\n    h()")
+    assert filled(text, "python", "if y:\n        h()") == want
+
+
+def test_a_step_that_the_file_has_somewhere_stays() -> None:
+    text = "def f(x):\n  if x:\n      g()\n  |\n  return x\n"
+    want = text.replace("|", "if y:\n      h()")
+    assert filled(text, "python", "if y:\n      h()") == want
