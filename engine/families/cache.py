@@ -13,6 +13,9 @@ from torch import Tensor
 
 from niello.engine.cache import common_length
 
+State = tuple[Tensor, ...]
+"""What a recurrent layer remembers of all rows before."""
+
 
 class Cache:
     """Rows of one sequence, layer by layer; new rows count once `keep` names them."""
@@ -22,6 +25,8 @@ class Cache:
         self.token_ids: list[int] = []
         self._kept: list[tuple[Tensor, Tensor] | None] = [None] * n_layers
         self._new: list[tuple[Tensor, Tensor] | None] = [None] * n_layers
+        self._states: dict[int, State] = {}
+        self._advance: dict[int, Callable[[int], State]] = {}
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Put new rows ``(kv_heads, time, dim)`` after the kept ones; return all."""
@@ -31,30 +36,51 @@ class Cache:
             return keys, values
         return torch.cat([kept[0], keys], 1), torch.cat([kept[1], values], 1)
 
+    def state(self, layer: int) -> State | None:
+        """Return what a recurrent layer remembers of the kept rows."""
+        return self._states.get(layer)
+
+    def write_state(self, layer: int, advance: Callable[[int], State]) -> None:
+        """Take the function that gives the state after the first new rows."""
+        self._advance[layer] = advance
+
     def keep(self, token_ids: Sequence[int]) -> None:
         """Count the first rows of the last pass as context; the others are dropped."""
         n_rows = len(token_ids)
         for layer, new in enumerate(self._new):
-            assert new is not None, "keep follows a pass"
-            rows = new[0][:, :n_rows], new[1][:, :n_rows]
-            kept = self._kept[layer]
-            if kept is not None:
-                rows = (
-                    torch.cat([kept[0], rows[0]], 1),
-                    torch.cat([kept[1], rows[1]], 1),
-                )
-            self._kept[layer] = rows
+            if new is not None:
+                rows = new[0][:, :n_rows], new[1][:, :n_rows]
+                kept = self._kept[layer]
+                self._kept[layer] = rows if kept is None else _joined(kept, rows)
+        for layer, advance in self._advance.items():
+            self._states[layer] = advance(n_rows)
         self.token_ids.extend(token_ids)
 
     def truncate(self, n_rows: int) -> None:
-        """Forget all rows but the first ``n_rows``."""
+        """Forget all rows but the first ``n_rows``; with a recurrent layer, forget all.
+
+        Such a layer cannot go back.
+        """
+        if n_rows >= len(self.token_ids):
+            return
+        if self._states:
+            n_rows = 0
+            self._states.clear()
         del self.token_ids[n_rows:]
         self._kept = [
-            None
-            if kept is None or not n_rows
-            else (kept[0][:, :n_rows], kept[1][:, :n_rows])
+            None if kept is None or not n_rows else _first(kept, n_rows)
             for kept in self._kept
         ]
+
+
+def _joined(
+    kept: tuple[Tensor, Tensor], new: tuple[Tensor, Tensor]
+) -> tuple[Tensor, Tensor]:
+    return torch.cat([kept[0], new[0]], 1), torch.cat([kept[1], new[1]], 1)
+
+
+def _first(rows: tuple[Tensor, Tensor], n_rows: int) -> tuple[Tensor, Tensor]:
+    return rows[0][:, :n_rows], rows[1][:, :n_rows]
 
 
 class CachePool:

@@ -130,6 +130,7 @@ class Attention:
     norm_query: Norm | None = None
     norm_key: Norm | None = None
     norm_before_heads: bool = False  # norms span all heads at once (OLMoE)
+    gate: Linear | None = None  # scales what each head has mixed (Qwen3-Next)
 
     def __call__(self, number: int, rows: Tensor, batch: Sequence[Rows]) -> Tensor:
         """Return what attention adds to each row."""
@@ -146,7 +147,10 @@ class Attention:
             )
             mixed[part] = attend(queries[part], *seen, one.visible)
             start = part.stop
-        summed = self.out(mixed.flatten(1))
+        flat = mixed.flatten(1)
+        if self.gate is not None:
+            flat = flat * self.gate(rows).sigmoid()
+        summed = self.out(flat)
         return summed if self.out_bias is None else summed + self.out_bias
 
     def _project(self, rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:

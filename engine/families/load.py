@@ -14,11 +14,12 @@ from .decoder import (
     Decoder,
     FeedForward,
     Layer,
+    Mixer,
     Norm,
     gated,
-    rms_norm,
     rotary_frequencies,
 )
+from .delta import load_delta
 from .experts import Route, mix_experts, sigmoid_route, softmax_route
 from .names import Names
 from .style import LLAMA_STYLE, Style
@@ -79,7 +80,7 @@ class _LayerBuilder:
         front = self._names.layer.format(number)
         return Layer(
             self.norm(f"{front}{self._names.norm_in}"),
-            self._attention(front),
+            self._mixer(front),
             self.norm(f"{front}{self._names.norm_ffn}"),
             self._feed_forward(front),
         )
@@ -87,11 +88,26 @@ class _LayerBuilder:
     def norm(self, name: str) -> Norm:
         return self._style.norm(self._weights, name, self._eps)
 
+    def _mixer(self, front: str) -> Mixer:
+        if f"{front}linear_attn.out_proj.weight" in self._weights:
+            return load_delta(
+                self._weights, f"{front}linear_attn.", self._shape, self._pack
+            )
+        return self._attention(front)
+
     def _attention(self, front: str) -> Attention:
         names, weights = self._names, self._weights
         norm_query = weights.find(f"{front}{names.norm_query}.weight")
-        norm_key = weights.find(f"{front}{names.norm_key}.weight")
         weight, bias = self._qkv(front)
+        gate = None
+        n_query = self._n_heads * self._head_dim
+        n_key = self._n_kv_heads * self._head_dim
+        if len(weight) == 2 * n_query + 2 * n_key:
+            # Each head's query is followed by its gate.
+            doubled = weight[: 2 * n_query].view(self._n_heads, 2, self._head_dim, -1)
+            query, gates = doubled[:, 0].flatten(0, 1), doubled[:, 1].flatten(0, 1)
+            weight = torch.cat([query, weight[2 * n_query :]])
+            gate = self._pack(gates)
         return Attention(
             self._n_heads,
             self._n_kv_heads,
@@ -101,10 +117,11 @@ class _LayerBuilder:
             bias,
             self._pack(weights(f"{front}{names.attn_out}.weight")),
             weights.find(f"{front}{names.attn_out}.bias"),
-            None if norm_query is None else rms_norm(norm_query, self._eps),
-            None if norm_key is None else rms_norm(norm_key, self._eps),
+            None if norm_query is None else self.norm(f"{front}{names.norm_query}"),
+            None if norm_query is None else self.norm(f"{front}{names.norm_key}"),
             # OLMoE norms all heads at once, the others each head.
             norm_query is not None and len(norm_query) != self._head_dim,
+            gate,
         )
 
     def _qkv(self, front: str) -> tuple[Tensor, Tensor | None]:
@@ -129,15 +146,25 @@ class _LayerBuilder:
             self._gated(front + names.expert.format(number), inner)
             for number in range(self._shape.count("n_experts"))
         ]
-        shared = f"{front}{names.shared}"
-        gate = f"{shared}{names.gate.removeprefix(inner)}.weight"
         return mix_experts(
             # Routing decides between near equals, so it stays in float32.
             _float32_map(weights(f"{front}{names.router}.weight")),
             self._route(front),
             experts,
-            self._gated(shared, inner) if gate in weights else None,
+            self._shared(front, inner),
         )
+
+    def _shared(self, front: str, inner: str) -> FeedForward | None:
+        """Return the expert that every row uses, behind its own gate if it has one."""
+        weights, name = self._weights, f"{front}{self._names.shared}"
+        if f"{name}{self._names.gate.removeprefix(inner)}.weight" not in weights:
+            return None
+        expert = self._gated(name, inner)
+        gate = weights.find(f"{name.removesuffix('.')}_gate.weight")
+        if gate is None:
+            return expert
+        open_by = _float32_map(gate)
+        return lambda rows: expert(rows) * open_by(rows).sigmoid()
 
     def _gated(self, front: str, dropped: str = "") -> FeedForward:
         gate, up, down = (

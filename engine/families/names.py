@@ -50,6 +50,8 @@ LLADA = Names(
 
 LLADA_MOE = Names(router_bias="mlp.expert_bias", shared="shared_expert.")
 
+QWEN3_NEXT = Names(shared="mlp.shared_expert.")
+
 LLADA2 = Names(
     embedding="model.word_embeddings.weight",
     qkv="attention.query_key_value",

@@ -51,5 +51,6 @@ class Style(NamedTuple):
 
 
 LLAMA_STYLE = Style()
+SHIFTED_STYLE = Style(shifted_norm)
 GEMMA_STYLE = Style(shifted_norm, tanh_gelu, scaled_embedding=True)
 STARCODER2_STYLE = Style(layer_norm, feed_forward=two_maps)

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 
 from niello.infill.errors import ModelError
 
-from .names import LLADA, LLADA2, LLADA_MOE, LLAMA, Names
-from .style import GEMMA_STYLE, LLAMA_STYLE, STARCODER2_STYLE, Style
+from .names import LLADA, LLADA2, LLADA_MOE, LLAMA, QWEN3_NEXT, Names
+from .style import GEMMA_STYLE, LLAMA_STYLE, SHIFTED_STYLE, STARCODER2_STYLE, Style
 
 Way = Literal["bidirectional", "block", "canvas", "causal"]
 """How a canvas is seen: whole, with the suffix; block by block after the prompt; as a
@@ -230,6 +230,15 @@ FAMILIES: tuple[Family, ...] = (
         "qwen2",
         "causal",
         model_types=("qwen2", "qwen3", "qwen3_moe"),
+        length="blocks",
+        fim=PREFIX_FIRST,
+    ),
+    Family(
+        "qwen3-next",
+        "causal",
+        QWEN3_NEXT,
+        SHIFTED_STYLE,
+        model_types=("qwen3_next",),
         length="blocks",
         fim=PREFIX_FIRST,
     ),
