@@ -1,6 +1,7 @@
 """Runs cases of kind ``cursor``: open a file, ask once, hold the answer to the checks.
 
-Asks the core in this process, with a filler that writes the case's model output.
+Asks the core in this process, with a filler that writes the case's model output, at the
+cursor and where the case's class says so at more places; and the real server once.
 """
 
 import re
@@ -8,6 +9,7 @@ import time
 from pathlib import Path
 
 from cases import Case
+from cursor_server import answer, apply, show
 from filling import Stub
 
 from niello.grammars.catalogue import language_of
@@ -72,10 +74,36 @@ def run(case: Case) -> None:
             asked.result,
             case.expected.decode("utf-8", "replace"),
         )
+    check_server(case, asked, mark_of=BOM if marked else b"")
     for line, character in more_places(case, text):
         held = Asked(case, text, line, character)
         limit = seconds_of(case)
         assert limit is None or held.seconds <= limit, (line, character)
+
+
+def check_server(case: Case, asked: Asked, mark_of: bytes) -> None:
+    """Hold the server's answer against what the core gave, and the expected file."""
+    language = case.language or language_of(Path(case.table["input"]))
+    edits = answer(case, asked.text, language)
+    result = apply(asked.text, edits)
+    if case.expected is not None and (edits or not case.accept_empty):
+        found = mark_of + result.encode("utf-8", "surrogateescape")
+        assert found == case.expected, show(edits)
+    if "range_single_line" in case.checks:
+        for edit in edits:
+            assert edit["range"]["start"]["line"] == edit["range"]["end"]["line"]
+    for check in case.checks:
+        name, _, argument = check.partition("=")
+        if name == "span_within_lines":
+            first, last = map(int, argument.split(":"))
+            for edit in edits:
+                assert first <= edit["range"]["start"]["line"]
+                assert edit["range"]["end"]["line"] <= last
+        if name == "range_start" and edits:
+            line, character = map(int, argument.split(":"))
+            assert edits[0]["range"]["start"] == {"line": line, "character": character}
+    if "empty" in case.checks:
+        assert edits == []
 
 
 def more_places(case: Case, text: str) -> list[tuple[int, int]]:
