@@ -6,6 +6,7 @@ every try of every target has its own seed.
 
 import itertools
 import math
+import re
 import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -184,11 +185,16 @@ def _fill_batch(
     pace.record(len(batch), sum(row[0].n_tokens for row in rows), seconds)
     for attempt, drawn, row in zip(batch, holes, rows, strict=True):
         text = drawn.judged(row[0].text) or ""
+        if until := _rule(attempt.job, hole).until:
+            text = re.split(until, text, maxsplit=1)[0].rstrip()
         attempt.add(hole, text, row[0], seconds / len(batch))
 
 
 def _draw(attempt: _Try, number: int, room: int) -> Hole:
     job = attempt.job
-    name = job.target.template.holes[number]
-    rule = job.step.holes.get(name, HoleRule())
-    return draw_hole(job.parsed, job.target, attempt.fills, number, rule.room or room)
+    room = _rule(job, number).room or room
+    return draw_hole(job.parsed, job.target, attempt.fills, number, room)
+
+
+def _rule(job: Job, number: int) -> HoleRule:
+    return job.step.holes.get(job.target.template.holes[number], HoleRule())

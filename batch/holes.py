@@ -63,6 +63,11 @@ def draw_hole(
         stop = _ending_at(enders, stop, n_given, drawn.language)
     options = (_BLOCK if is_block else _INLINE)._replace(room=room)
     canvas = draw_canvas(drawn, span, options, n_given)._replace(stop=stop)
+    if span.kind == "string":
+        # A model that sees the quotes closed takes the empty string for finished.
+        suffix = canvas.context.suffix.lstrip("\"'`")
+        context = canvas.context._replace(suffix=suffix)
+        canvas = canvas._replace(context=context)
     if target.hint:
         # A line of its own above, whatever line the target is on.
         line = f"{span.indent}{target.hint}\n"

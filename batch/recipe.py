@@ -64,6 +64,7 @@ class HoleRule(NamedTuple):
     """What a hole's text must be like."""
 
     match: str = ""  # a regular expression for the whole text; empty: anything
+    until: str = ""  # a regular expression; the text ends before it
     room: int = 0  # most tokens; 0: the run's own limit
 
 
@@ -170,10 +171,7 @@ def _step(table: "_Table") -> Step:
         raise SettingsError(
             f"{table.origin}: needs one of query, select, pattern, markers"
         )
-    holes = {
-        name: HoleRule(part.expression("match"), part.take("room", int) or 0)
-        for name, part in table.named_tables("holes")
-    }
+    holes = {name: _hole_rule(part) for name, part in table.named_tables("holes")}
     step = Step(
         find=finds[0],
         rewrite=table.text("rewrite"),
@@ -184,6 +182,16 @@ def _step(table: "_Table") -> Step:
     )
     table.must_be_used_up()
     return step
+
+
+def _hole_rule(table: "_Table") -> HoleRule:
+    rule = HoleRule(
+        table.expression("match"),
+        table.expression("until"),
+        table.take("room", int) or 0,
+    )
+    table.must_be_used_up()
+    return rule
 
 
 def _test(table: "_Table") -> RecipeTest:

@@ -46,7 +46,7 @@ def test_a_function_body_may_not_swallow_the_function_below() -> None:
 
 
 def test_a_recipes_form_is_held_for_the_whole_text() -> None:
-    rule = HoleRule(r"\d+")
+    rule = HoleRule(match=r"\d+")
     assert gate("a = 2\n", "2", "30", rule) == ""
     assert gate("a = 2\n", "2", "30 + 1", rule) == "match"
 
