@@ -27,6 +27,7 @@ from .span import Span, enclosing, expected_indent, opens, step
 from .stop import closed_too_much
 
 _MOST_CUTS = 24  # places to cut back to that are tried
+_MOST_ROUNDS = 5
 _NEAR = 4000  # code points after a span that a text is compared with
 
 
@@ -64,8 +65,22 @@ class Judge:
     def judge(self, written: str, cut: bool = False) -> Judged | None:
         """Return the text that may stand, None if nothing of it is left.
 
-        ``cut`` says that the stop rule has ended the text, not the model.
+        ``cut`` says that the stop rule has ended the text, not the model. A repair can
+        bring up what a rule is for, so the rules are asked until they change nothing.
         """
+        judged = self._judge_once(to_line_feeds(written), cut)
+        for _ in range(_MOST_ROUNDS):
+            if judged is None or not judged.fits:
+                return judged
+            kept = to_line_feeds(judged.text[self.n_given :])
+            again = self._judge_once(kept, False)
+            if again is None or again.text == judged.text:
+                return again and judged
+            verdict = dict.fromkeys((*judged.verdict, *again.verdict))
+            judged = again._replace(verdict=tuple(verdict))
+        return None
+
+    def _judge_once(self, written: str, cut: bool) -> Judged | None:
         verdict = ["end"] if cut else []
 
         def apply(name: str, kept: str) -> str:
@@ -180,7 +195,7 @@ class Judge:
         return self.given + rules.set_line_ends(written, self.line_break)
 
     def _cut_control(self, written: str) -> str:
-        return rules.cut_control(to_line_feeds(written), self.near + self.given)
+        return rules.cut_control(written, self.near + self.given)
 
     def _cut_at_end(self, written: str) -> str:
         end = self.stop(self.given + written)

@@ -47,7 +47,9 @@ def region_at(parsed: Parsed, offset: int) -> Region | None:
         if region is None or not known or known.name == parsed.name:
             continue
         outside = any(left < offset < right for left, right in region.holes)
-        if region.start <= offset <= region.end and not outside:
+        # A block of whole lines ends where the line below it starts.
+        last = region.end - parsed.text.endswith("\n", region.start, region.end)
+        if region.start <= offset <= last and not outside:
             found = region
     return found
 

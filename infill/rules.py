@@ -183,8 +183,6 @@ def trim_end(written: str, suffix: str, cut: bool = False) -> str:
         if cut and not joins and not (breaks and written.startswith("\n")):
             return kept if breaks or suffix[0].isspace() else written
         return kept + "\n" if breaks > 2 else written
-    if breaks:
-        kept += tail[: tail.index("\n")]  # White space that the line was ended with.
     if not suffix:
         return kept + "\n" * min(breaks, 0 if cut else 1)
     # The suffix has the line's own end; one blank line more may be meant, many are not.

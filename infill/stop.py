@@ -16,6 +16,7 @@ from .parse import Node, Parsed
 from .place import Place, find_place
 from .span import Span, enclosing
 
+_CLOSERS = tuple(PAIRS.values())
 _FAR = 4  # lines after a bracket closed too often, until nothing can reopen it
 _HEADS = re.compile(r"[.?:+\-*/%&|^=<>,)\]}{]")
 
@@ -62,8 +63,11 @@ def code_end(place: Place, text: str) -> int | None:
                 return token.start
         elif token.kind == "newline":
             if repeats_following(place, text, token.start):
-                joint = token.start - len(place.rest.rstrip())
-                again = text.startswith(place.rest.rstrip(), joint, token.start)
+                rest = place.rest.rstrip()
+                joint = token.start - len(rest)
+                again = text.startswith(rest, joint, token.start)
+                if place.frames and place.frames[-1].given and rest[:1] in _CLOSERS:
+                    again = False  # That bracket is the text's own.
                 return joint if again else token.start
             flows = bool(outer) and outer[-1].flows
             if not flows and _ends_at(place, outer, text, token):
@@ -110,6 +114,8 @@ def _ends_at(place: Place, outer: list[Frame], text: str, token: Token) -> bool:
         if len(outer) == len(place.frames) and place.frames and not _indents(place):
             return False
         return width(line) < place.floor
+    if place.language is not None and not place.language.brackets:
+        return is_blank(text[token.end :].split("\n", 1)[0])  # A paragraph is full.
     if width(line) > width(text) or text[: token.start].endswith("\\"):
         return False
     return not _continues(place, line, whole="\n" in below)
