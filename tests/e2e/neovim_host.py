@@ -116,6 +116,11 @@ class Neovim:
         with self._changed:
             return self.screen.painted(GHOST_COLOUR)
 
+    def wait_for_redraw(self) -> None:
+        """Wait for whatever comes next, but not for long."""
+        with self._changed:
+            self._changed.wait(0.02)
+
     def until(self, holds: Callable[[], Any], what: str) -> Any:
         """Wait until something holds and return it; fail with the screen otherwise."""
         deadline = time.monotonic() + PATIENCE

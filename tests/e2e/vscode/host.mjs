@@ -128,8 +128,12 @@ export class Host {
     await this.command('Preferences: Open User Settings (JSON)');
     await this.page.waitForSelector('.tab.active[data-resource-name="settings.json"]');
     await this.page.click('.editor-instance .view-lines');
+    const text = JSON.stringify({ ...SETTINGS, ...settings });
     await this.keys(['Control+A']);
-    await this.page.keyboard.insertText(JSON.stringify({ ...SETTINGS, ...settings }));
+    await this.page.keyboard.insertText(text);
+    await this.keys(['Control+S']);
+    const file = path.join(this.user, 'User', 'settings.json');
+    await until(() => readFileSync(file, 'utf8') === text, () => `the settings, but ${readFileSync(file, 'utf8')}`);
   }
 
   // Types keys: a string is typed, an array of one string is a key or chord.
