@@ -183,11 +183,9 @@ def trim_end(written: str, suffix: str, cut: bool = False) -> str:
         if cut and not joins and not (breaks and written.startswith("\n")):
             return kept if breaks or suffix[0].isspace() else written
         return kept + "\n" if breaks > 2 else written
-    if not suffix:
-        return kept + "\n" * min(breaks, 0 if cut else 1)
-    # The suffix has the line's own end; one blank line more may be meant, many are not.
-    blank_follows = bool(re.match(r"\n[ \t]*\n", suffix))
-    return kept + ("\n" if breaks == 2 and not blank_follows else "")
+    if suffix or cut:
+        return kept  # The suffix has the line's own end.
+    return kept + "\n" * min(breaks, 1)
 
 
 def set_first_line(written: str, given: str, expected: str, low: int, high: int) -> str:

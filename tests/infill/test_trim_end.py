@@ -7,7 +7,7 @@ from niello.infill.rules import trim_end
     ("written", "suffix", "kept"),
     [
         ("x = 1\n", "\ny = 2\n", "x = 1"),
-        ("x = 1\n\n", "\ny = 2\n", "x = 1\n"),
+        ("x = 1  \n\n", "\ny = 2\n", "x = 1"),
         ("x = 1" + "\n" * 40, "\ny = 2\n", "x = 1"),
         ("x = 1\n\n", "\n\ny = 2\n", "x = 1"),
         ("x = 1\n\n\n", "", "x = 1\n"),
@@ -15,9 +15,7 @@ from niello.infill.rules import trim_end
         ("\n  return 1;\n", "}\n", "\n  return 1;\n"),
     ],
 )
-def test_padding_goes_and_one_blank_line_stays(
-    written: str, suffix: str, kept: str
-) -> None:
+def test_what_pads_the_end_goes(written: str, suffix: str, kept: str) -> None:
     assert trim_end(written, suffix) == kept
 
 
