@@ -34,7 +34,7 @@ def start_logging(settings: Log) -> None:
     formatter = logging.Formatter(_FORMAT) if settings.code else _Discreet(_FORMAT)
     for handler in handlers:
         handler.setFormatter(formatter)
-    logging.basicConfig(handlers=handlers, level=logging.WARNING)
+    logging.basicConfig(handlers=handlers, level=logging.WARNING, force=True)
     set_log_level(settings)
 
 

@@ -6,7 +6,6 @@ request at the document's end.
 """
 
 import json
-import re
 import time
 from contextlib import suppress
 from subprocess import DEVNULL, Popen
@@ -15,9 +14,7 @@ from typing import Any
 import psutil
 from cases import Case
 from exchange_checks import CHECKS, ENDS
-from stub_client import start_stub
-
-from niello.bench.client import Client
+from exchange_server import Served, at
 
 # What cases call a setting, and what it is called here.
 SETTING_NAMES = {"canvas": "room"}
@@ -36,31 +33,8 @@ def run(case: Case) -> None:
         exchange.end()
 
 
-class Exchange:
-    """One server, and what was sent to it."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.uri = case.input.as_uri()
-        self.last_uri = self.uri
-        self.encoding = "utf-16"
-        self.asked: list[Any] = []
-        self.helper: Popen[bytes] | None = None
-        self.round_rss: list[float] = []
-        self.one_by_one = False
-        self.versions: dict[str, int] = {}
-        self.texts: dict[str, str] = {}
-        self.idle_cpu = 0.0
-        script: dict[str, Any] = {"texts": case.model_outputs}
-        if found := re.search(r"takes (\d+) ms a call", case.table.get("note", "")):
-            # One forward pass: nothing looks at the stop flag in between.
-            script |= {"ms": int(found[1]), "step_ms": int(found[1])}
-        self.script = script
-        self.scratch = case.folder / "server"
-        self.client = self._start()
-
-    def _start(self) -> Client:
-        return start_stub(self.scratch, self.script, self.case.table.get("env"))
+class Exchange(Served):
+    """What is done to the server, step by step, and what is expected of it."""
 
     def take(self, step: dict[str, Any]) -> None:
         """Carry out one step."""
@@ -99,7 +73,7 @@ class Exchange:
         text = step.get("text")
         if text is None:
             text = self.case.input.read_bytes().decode("utf-8-sig")
-        language = step.get("languageId", self._language())
+        language = step.get("languageId", self.language())
         self.client.open(uri, text, language)
         self.texts[uri] = text
 
@@ -208,7 +182,7 @@ class Exchange:
         time.sleep(step["wait_ms"] / 1000)
 
     def step_close_stdin(self, step: dict[str, Any]) -> None:
-        self.idle_cpu = self._cpu_seconds()
+        self.idle_cpu = self.cpu_seconds()
         assert self.client.process.stdin is not None
         self.client.process.stdin.close()
 
@@ -223,7 +197,7 @@ class Exchange:
     def step_restart(self, step: dict[str, Any]) -> None:
         self.client.kill()
         self.asked.clear()
-        self.client = self._start()
+        self.client = self.start()
 
     # Expectations.
 
@@ -248,7 +222,7 @@ class Exchange:
 
     def step_expect_text(self, step: dict[str, Any]) -> None:
         uri = step.get("uri", self.last_uri)
-        assert step["expect_text"] in self._texts_in_prompts(uri)
+        assert step["expect_text"] in self.texts_in_prompts(uri)
 
     def step_expect_exit(self, step: dict[str, Any]) -> None:
         wanted = step["expect_exit"]
@@ -259,7 +233,7 @@ class Exchange:
         while self.client.process.poll() is None:
             assert time.monotonic() < deadline, "the server lives on"
             with suppress(psutil.Error):
-                cpu = self._cpu_seconds()
+                cpu = self.cpu_seconds()
             time.sleep(0.01)
         assert self.client.process.returncode == wanted.get(
             "code", self.client.process.returncode
@@ -290,59 +264,5 @@ class Exchange:
         if lives and "alive" in self.case.checks:
             client = self.client
             client.open("untitled:alive", "x = \n")
-            client.request("textDocument/inlineCompletion", _at("untitled:alive", 0, 4))
+            client.request("textDocument/inlineCompletion", at("untitled:alive", 0, 4))
             assert client.close() == 0
-
-    def end(self) -> None:
-        """Leave nothing running."""
-        if self.client.process.poll() is None:
-            self.client.kill()
-        if self.helper is not None:
-            self.helper.kill()
-            self.helper.wait()
-
-    def _texts_in_prompts(self, uri: str) -> list[str]:
-        """Return the text as the model saw it; a fill that is refilled asks twice."""
-        record = self.scratch / "record"
-        n_before = len(record.read_text("utf-8").splitlines()) if record.exists() else 0
-        command = {"command": "niello.clearCache"}
-        self.client.request("workspace/executeCommand", command)
-        self.client.request("textDocument/inlineCompletion", _at(uri, 2**31 - 1, 0))
-        lines = record.read_text("utf-8").splitlines()[n_before:]
-        prompts = [json.loads(line) for line in lines]
-        return [prefix + given + suffix for prefix, given, suffix, _ in prompts]
-
-    def _language(self) -> str:
-        suffix = self.case.input.suffix
-        return {".py": "python", ".js": "javascript", ".rs": "rust"}.get(
-            suffix, suffix.lstrip(".")
-        )
-
-    def _cpu_seconds(self) -> float:
-        times = psutil.Process(self.client.process.pid).cpu_times()
-        return float(times.user + times.system)
-
-    def messages(self) -> list[str]:
-        return [
-            each["params"]["message"]
-            for each in self.client.notes
-            if each["method"] == "window/showMessage"
-        ]
-
-    def said(self) -> str:
-        notes = [
-            json.dumps(each)
-            for each in self.client.notes
-            if each["method"] in ("window/showMessage", "window/logMessage")
-        ]
-        files = [self.scratch / "stderr", *self.scratch.glob("server.log*")]
-        texts = [each.read_text("utf-8", "replace") for each in files if each.exists()]
-        return "\n".join(texts + notes)
-
-
-def _at(uri: str, line: int, character: int) -> dict[str, Any]:
-    return {
-        "textDocument": {"uri": uri},
-        "position": {"line": line, "character": character},
-        "context": {"triggerKind": 1},
-    }
