@@ -75,7 +75,6 @@ class Exchange(Served):
             text = self.case.input.read_bytes().decode("utf-8-sig")
         language = step.get("languageId", self.language())
         self.client.open(uri, text, language)
-        self.texts[uri] = text
 
     def do_configure(self, step: dict[str, Any]) -> None:
         settings = {

@@ -25,7 +25,6 @@ class Served:
         self.round_rss: list[float] = []
         self.one_by_one = False
         self.versions: dict[str, int] = {}
-        self.texts: dict[str, str] = {}
         self.idle_cpu = 0.0
         script: dict[str, Any] = {"texts": case.model_outputs}
         if found := re.search(r"takes (\d+) ms a call", case.table.get("note", "")):
