@@ -111,8 +111,8 @@ def fill_jobs(
         pending = failed
 
 
-FINAL = ("unchanged", "window")
-"""Ends that another try would not change."""
+FINAL = ("unchanged", "window", "confidence")
+"""Ends that another try would not change: the first text is the likeliest there is."""
 
 
 def redraw(job: Job, filler: Filler, options: FillOptions, n: int) -> list[Outcome]:
