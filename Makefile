@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NIELLO := $(BIN)/niello
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fix check test e2e bench clean
+.PHONY: help setup demo fix check test e2e e2e-nvim e2e-vscode pictures bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,27 @@ test: setup check ## the whole suite, the real default model included
 e2e: setup ## only the tests that start a server or an editor
 	$(NIELLO) models pull default
 	$(BIN)/pytest -m e2e
+
+e2e-nvim: setup ## the plugin in a real Neovim, also with the default model
+	$(NIELLO) models pull default
+	$(BIN)/pytest tests/e2e/test_neovim.py tests/e2e/test_neovim_builtin.py \
+		tests/e2e/test_neovim_model.py
+
+editors/vscode/niello.vsix: $(shell find editors/vscode/src editors/vscode/walkthrough) \
+		editors/vscode/package.json
+	cd editors/vscode && npm ci --no-audit --no-fund && npm run check && npm run package
+
+e2e-vscode: setup editors/vscode/niello.vsix ## the extension in a real VS Code (builds it once, minutes)
+	$(NIELLO) models pull default
+	tests/e2e/vscode/build_host.sh
+	PYTHON=$(abspath $(BIN)/python) node --test tests/e2e/vscode/
+
+pictures: setup editors/vscode/niello.vsix ## the editors' pictures and keystroke times, from the real thing
+	$(NIELLO) models pull default
+	PYTHONPATH=src:tests $(BIN)/python -m e2e.neovim_picture
+	PYTHONPATH=src:tests $(BIN)/python -m e2e.neovim_latency
+	tests/e2e/vscode/build_host.sh
+	PYTHON=$(abspath $(BIN)/python) node tests/e2e/vscode/latency.mjs
 
 bench: setup ## the numbers of the README (needs DATA=folder of HumanEval-Infilling)
 	$(NIELLO) bench infill --data $(DATA) --set single

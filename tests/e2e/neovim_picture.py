@@ -1,7 +1,7 @@
-"""Draws docs/pictures/neovim.png: a real Neovim while the real server fills a function.
+"""Draws docs/pictures/neovim.png: a real Neovim while the real server fills.
 
-`python -m e2e.neovim_picture` with `src` and `tests` on PYTHONPATH. The picture is drawn
-from the cells and colours that Neovim sends to its screen; no text is added.
+`python -m e2e.neovim_picture` with `src` and `tests` on PYTHONPATH. The picture is
+drawn from the cells and colours that Neovim sends to its screen; no text is added.
 """
 
 import tempfile
