@@ -18,9 +18,10 @@ from niello.engine.families.bidirectional import Bidirectional
 from niello.engine.families.blocks import Blocks
 from niello.engine.families.decoder import block_causal
 from niello.engine.families.decoding import Decoding
+from niello.engine.families.family import Family
 from niello.engine.families.open import open_family
 from niello.engine.families.run import Seen
-from niello.engine.families.table import FAMILIES, Family, find_family
+from niello.engine.families.table import FAMILIES, find_family
 from niello.infill.canvas import Canvas, Draws, Fill, never
 from niello.infill.context import Context
 

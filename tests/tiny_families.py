@@ -12,9 +12,9 @@ from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor
 
 from niello.engine.families.decoder import Decoder, Rows
+from niello.engine.families.family import Family
 from niello.engine.families.load import Place, load_decoder
 from niello.engine.families.names import LLAMA, Names
-from niello.engine.families.table import Family
 from niello.engine.kernels import pack_float32
 
 CPU = Place(torch.device("cpu"), pack_float32)

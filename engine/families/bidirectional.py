@@ -20,9 +20,9 @@ from .decoder import Rows
 from .decoding import Decoding, Sampling, draw, take
 from .draft import Draft, broken, fill_all, finish, is_full
 from .edit import grow_and_shrink
+from .family import Family
 from .length import nearby, search
 from .run import Ask, Job, Model, Stopped, Watch
-from .table import Family
 from .tokens import FamilyTokens
 
 

@@ -20,9 +20,9 @@ from .cache import CachePool
 from .decoding import Decoding, Sampling, draw, take
 from .draft import Draft, broken, fill_all, finish, is_full, n_used
 from .edit import InDelIds
+from .family import Family
 from .length import nearby
 from .run import Ask, Job, Model, Seen, Stopped, Watch
-from .table import Family
 from .tokens import FamilyTokens
 
 

@@ -11,8 +11,8 @@ from .decoder import Rows, block_causal
 from .decoding import Decoding
 from .draft import Draft
 from .edit import InDelIds, InDelRule, InDelState, edit_tokens, indel_step
+from .family import Family
 from .run import Ask
-from .table import Family
 
 
 class BlockText:

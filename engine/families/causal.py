@@ -18,8 +18,8 @@ from .cache import Cache, CachePool
 from .decoder import Rows, block_causal
 from .decoding import Decoding, Sampling, draw
 from .draft import broken, fill_all, finish, is_full
+from .family import Family
 from .run import Ask, Job, Model, Seen, Stopped, Watch
-from .table import Family
 from .tokens import FamilyTokens
 
 _N_DRAFTED = 8

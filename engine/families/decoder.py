@@ -145,7 +145,8 @@ class Attention:
             seen = one.cache.write(
                 number, keys[part].transpose(0, 1), values[part].transpose(0, 1)
             )
-            mixed[part] = attend(queries[part], *seen, one.visible)
+            visible = with_kept(one.visible, seen[0].shape[1])
+            mixed[part] = attend(queries[part], *seen, visible)
             start = part.stop
         flat = mixed.flatten(1)
         if self.gate is not None:
@@ -178,20 +179,23 @@ def attend(
     visible: Tensor | None,
     scale: float | None = None,
 ) -> Tensor:
-    """Return ``(time, heads, dim)``; rows in the cache come before the new ones."""
-    n_kept = keys.shape[1] - len(queries)
-    mask = None
-    if visible is not None:
-        seen = visible.new_ones(len(queries), n_kept)
-        mask = torch.cat([seen, visible], 1)
+    """Return ``(time, heads, dim)``; ``visible`` is ``(time, seen)``, None means all."""
     n_shared = queries.shape[1] // keys.shape[0]
     return functional.scaled_dot_product_attention(
         queries.transpose(0, 1)[None],
         keys.repeat_interleave(n_shared, 0)[None],
         values.repeat_interleave(n_shared, 0)[None],
-        attn_mask=mask,
+        attn_mask=visible,
         scale=scale,
     )[0].transpose(0, 1)
+
+
+def with_kept(visible: Tensor | None, n_seen: int) -> Tensor | None:
+    """Return who sees whom with the kept rows, seen by all, in front."""
+    if visible is None:
+        return None
+    kept = visible.new_ones(len(visible), n_seen - len(visible))
+    return torch.cat([kept, visible], 1)
 
 
 def rotary_frequencies(base: float, n_turned: int) -> Tensor:

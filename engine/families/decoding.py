@@ -17,8 +17,8 @@ from .commit import (
     take_surest,
     take_threshold,
 )
+from .family import Commit, Family
 from .length import POLICIES
-from .table import Commit, Family
 
 
 class Decoding(NamedTuple):

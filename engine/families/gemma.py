@@ -27,6 +27,7 @@ from .decoder import (
     Layer,
     Norm,
     Rows,
+    attend,
     gated,
     rms_norm,
     rotary_frequencies,
@@ -114,7 +115,8 @@ class GemmaAttention:
             )
             n_new, n_seen = len(one.token_ids), keys.shape[1]
             mask = self._visible(n_new, n_seen, one.vectors is not None)
-            mixed[part] = _attend(query[part], keys, values, mask.to(query.device))
+            mask = mask.to(query.device)
+            mixed[part] = attend(query[part], keys, values, mask, scale=1.0)
             start = part.stop
         return self.norm_after(self.out(mixed.flatten(1)))
 
@@ -287,14 +289,3 @@ def _frequencies(rope: Mapping[str, object], head_dim: int) -> Tensor:
     whole = rotary_frequencies(float(base), head_dim)
     n_turned = int(part * head_dim // 2)
     return torch.where(torch.arange(len(whole)) < n_turned, whole, 0.0)
-
-
-def _attend(query: Tensor, keys: Tensor, values: Tensor, visible: Tensor) -> Tensor:
-    n_shared = query.shape[1] // keys.shape[0]
-    return functional.scaled_dot_product_attention(
-        query.transpose(0, 1)[None],
-        keys.repeat_interleave(n_shared, 0)[None],
-        values.repeat_interleave(n_shared, 0)[None],
-        attn_mask=visible,
-        scale=1.0,
-    )[0].transpose(0, 1)

@@ -22,8 +22,8 @@ from .commit import negative_entropy, renoise
 from .decoder import Rows
 from .decoding import Decoding, Sampling
 from .draft import fill_all, finish, is_full
+from .family import Family
 from .run import Ask, Job, Model, Seen, Stopped, Watch
-from .table import Family
 from .tokens import FamilyTokens
 
 

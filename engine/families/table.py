@@ -5,67 +5,12 @@ Where the numbers come from is written in docs/models.md.
 """
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
 
 from niello.infill.errors import ModelError
 
-from .names import LLADA, LLADA2, LLADA_MOE, LLAMA, QWEN3_NEXT, Names
-from .style import GEMMA_STYLE, LLAMA_STYLE, SHIFTED_STYLE, STARCODER2_STYLE, Style
-
-Way = Literal["bidirectional", "block", "canvas", "causal"]
-"""How a canvas is seen: whole, with the suffix; block by block after the prompt; as a
-canvas of uniform noise after the prompt; token by token, which is no diffusion."""
-
-Commit = Literal["threshold", "edit", "indel", "margin", "entropy", "scheduled"]
-
-
-class FimOrder(NamedTuple):
-    """The control tokens around prefix and suffix, in the order of a prompt."""
-
-    parts: tuple[str, ...]  # "prefix" and "suffix" stand for the texts
-
-
-PREFIX_FIRST = FimOrder(
-    ("<|fim_prefix|>", "prefix", "<|fim_suffix|>", "suffix", "<|fim_middle|>")
-)
-SUFFIX_FIRST = FimOrder(
-    ("<[fim-suffix]>", "suffix", "<[fim-prefix]>", "prefix", "<[fim-middle]>")
-)
-STARCODER = FimOrder(
-    ("<fim_prefix>", "prefix", "<fim_suffix>", "suffix", "<fim_middle>")
-)
-DEEPSEEK = FimOrder(
-    ("<｜fim▁begin｜>", "prefix", "<｜fim▁hole｜>", "suffix", "<｜fim▁end｜>")
-)
-
-
-class Family(NamedTuple):
-    """What has to be known of a family beside its checkpoints' configs."""
-
-    name: str
-    way: Way
-    names: Names = LLAMA
-    style: Style = LLAMA_STYLE
-    model_types: tuple[str, ...] = ()
-    architectures: tuple[str, ...] = ()
-    hint: str = ""  # part of the checkpoint's name, where its config is another's
-    shift: bool = False  # the row before a place predicts it
-    linear: bool = False  # with steps, masks go as the noise level falls linearly
-    sampled: bool = False  # draws from the softmax, where others use Gumbel noise
-    mask_id: int | None = None
-    mask_token: str = ""
-    block: int = 0
-    sub_block: int = 0
-    commit: Commit = "threshold"
-    threshold: float = 0.95
-    length: str = "fixed"
-    expand_id: int | None = None  # an end token inside a canvas then deletes its place
-    begins: bool = False  # a begin token stands before the prefix
-    ends: bool = False  # an end token stands after the suffix
-    fim: FimOrder | None = None
-    dit: bool = False  # not a Llama's layers but MDLM's
-    unknown: str = ""  # what cannot be found in public; the loader says it and stops
-
+from .family import DEEPSEEK, PREFIX_FIRST, STARCODER, SUFFIX_FIRST, Family
+from .names import LLADA, LLADA2, LLADA_MOE, QWEN3_NEXT
+from .style import GEMMA_STYLE, SHIFTED_STYLE, STARCODER2_STYLE
 
 FAMILIES: tuple[Family, ...] = (
     Family(

@@ -14,7 +14,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 from niello.infill.context import Context
 from niello.infill.errors import ModelError
 
-from .table import Family, FimOrder
+from .family import Family, FimOrder
 
 Json = dict[str, Any]
 
