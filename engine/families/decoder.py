@@ -179,7 +179,7 @@ def attend(
     visible: Tensor | None,
     scale: float | None = None,
 ) -> Tensor:
-    """Return ``(time, heads, dim)``; ``visible`` is ``(time, seen)``, None means all."""
+    """Return ``(time, heads, dim)``; ``visible`` is ``(time, seen)``, None is all."""
     n_shared = queries.shape[1] // keys.shape[0]
     return functional.scaled_dot_product_attention(
         queries.transpose(0, 1)[None],
