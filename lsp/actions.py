@@ -20,7 +20,7 @@ from niello.infill.span import enclosing
 from . import masks
 from .access import refusal
 from .documents import spelling
-from .edits import Edit, fill_masks
+from .edits import Edit, MaskFilling
 from .jobs import Priority
 from .masks import Mask
 from .offers import options_of
@@ -40,7 +40,7 @@ class Kind(NamedTuple):
 
     title: str
     kind: lsp_types.CodeActionKind
-    find: Callable[[Parsed, int, int], list[Mask]]
+    find: Callable[[Parsed, int, int], list[Mask]] | None  # None: not by masks
 
 
 _REWRITE = lsp_types.CodeActionKind.RefactorRewrite
@@ -55,7 +55,7 @@ KINDS = {
     ),
     "docstring": Kind("Write docstring", _REWRITE, masks.docstring_mask),
     "annotations": Kind("Add type annotations", _REWRITE, masks.annotation_masks),
-    "next": Kind("Carry the last change on", _REWRITE, lambda *_: [Mask(0, 0)]),
+    "next": Kind("Carry the last change on", _REWRITE, None),
     "markers": Kind("Fill every marker in file", _REWRITE, masks.marker_masks),
 }
 
@@ -79,6 +79,7 @@ class Actions:
         # Looking for what can be edited needs a tree but no engine, which may be busy.
         self._reader = ThreadPoolExecutor(1, "niello reads")
         self._trees = Trees()
+        self._newest: dict[str, Target] = {}
 
     def answer(
         self, params: lsp_types.CodeActionParams
@@ -102,6 +103,10 @@ class Actions:
         if not self._server.following.has_change(document):
             wanted = [name for name in wanted if name != "next"]
         return self._list(document.snapshot(), start, end, wanted)
+
+    def closed(self, uri: str) -> None:
+        """Forget a document."""
+        self._newest.pop(f"{spelling(uri)} edit", None)
 
     async def resolve(self, action: lsp_types.CodeAction) -> lsp_types.CodeAction:
         """Compute the edit of an action."""
@@ -181,7 +186,7 @@ class Actions:
     async def _compute(self, target: Target) -> lsp_types.WorkspaceEdit | None:
         server, snapshot = self._server, target.snapshot
         if target.kind == "next":
-            edits: list[Edit] | None = await server.following.edits(snapshot)
+            edits = await server.following.edits(snapshot)
         else:
             edits = await self._fill(target)
         if not server.documents.is_current(snapshot):
@@ -195,25 +200,42 @@ class Actions:
             snapshot, edits, title, server.client_capabilities, encoding
         )
 
-    async def _fill(self, target: Target) -> list[Edit] | None:
+    async def _fill(self, target: Target) -> list[Edit]:
         server, snapshot = self._server, target.snapshot
         options = options_of(server.layers.settings, 1)
+        key = f"{spelling(snapshot.uri)} edit"
 
-        def work(filler: Filler, stop: StopFlag) -> list[Edit]:
+        def begin(filler: Filler, stop: StopFlag) -> MaskFilling:
             parsed = server.trees.parse(snapshot)
-            found = KINDS[target.kind].find(parsed, target.start, target.end)
+            find = KINDS[target.kind].find
+            found = find(parsed, target.start, target.end) if find else []
             if target.instruction:
                 found = [each._replace(hint=target.instruction) for each in found]
-            return fill_masks(parsed, found, filler, options, stop)
+            return MaskFilling(parsed, found)
 
-        key = f"{spelling(snapshot.uri)} edit"
-        return await server.holder.run(work, key, Priority.BATCH)
+        def step(filler: Filler, stop: StopFlag) -> None:
+            assert filling is not None
+            filling.step(filler, options, stop)
+
+        self._newest[key] = target
+        filling = await server.holder.run(begin, key, Priority.BATCH)
+        while filling and not filling.done:
+            if self._newest.get(key) is not target:
+                return []  # Another edit was asked for instead.
+            if not server.documents.is_current(snapshot):
+                break
+            await server.holder.run(step, key, Priority.BATCH)
+        return filling.edits if filling else []
 
 
 def _order(parsed: Parsed, start: int, end: int) -> list[str]:
     """Return the names of the edits that find something to do, the likeliest first."""
     text = parsed.text
-    found = [name for name, kind in KINDS.items() if kind.find(parsed, start, end)]
+    found = [
+        name
+        for name, kind in KINDS.items()
+        if kind.find is None or kind.find(parsed, start, end)
+    ]
     in_comment = enclosing(parsed, start, ("comment",)) is not None or any(
         node.name == "comment" and node.start <= start <= node.end
         for node in parsed.captures("spans", start, start)

@@ -22,25 +22,33 @@ class Edit(NamedTuple):
     text: str
 
 
-def fill_masks(
-    parsed: Parsed,
-    masks: Sequence[Mask],
-    filler: Filler,
-    options: Options,
-    stop: StopFlag,
-) -> list[Edit]:
-    """Fill the masks of a text from its start to its end; what finds no fill stays."""
-    edits: list[Edit] = []
-    for mask in sorted(masks):
-        if stop():
-            return []
-        shift = sum(len(each.text) - (each.end - each.start) for each in edits)
-        start, end = mask.start + shift, mask.end + shift
-        filled = _fill(parsed, mask, start, end, filler, options, stop)
-        if filled is not None and filled != parsed.text[start:end]:
-            parsed = replace(parsed, start, end, filled)
-            edits.append(Edit(mask.start, mask.end, filled))
-    return edits
+class MaskFilling:
+    """The masks of one text, filled one after the other from its start to its end.
+
+    Each step is a job of its own, so that somebody who types does not wait for all.
+    """
+
+    def __init__(self, parsed: Parsed, masks: Sequence[Mask]) -> None:
+        """Begin with none filled."""
+        self.edits: list[Edit] = []
+        self._parsed = parsed
+        self._left = sorted(masks)
+        self._shift = 0  # code points that the edits so far have added
+
+    @property
+    def done(self) -> bool:
+        """Whether every mask has had its turn."""
+        return not self._left
+
+    def step(self, filler: Filler, options: Options, stop: StopFlag) -> None:
+        """Fill the next mask; a place that finds no fill stays as it is."""
+        mask = self._left.pop(0)
+        start, end = mask.start + self._shift, mask.end + self._shift
+        filled = _fill(self._parsed, mask, start, end, filler, options, stop)
+        if filled is not None and filled != self._parsed.text[start:end]:
+            self._parsed = replace(self._parsed, start, end, filled)
+            self._shift += len(filled) - (end - start)
+            self.edits.append(Edit(mask.start, mask.end, filled))
 
 
 def _fill(

@@ -115,7 +115,8 @@ class NielloServer(LanguageServer):
                 answers = await self.workspace_configuration_async(asked)
             except Refusal:
                 return
-            if isinstance(answers, list) and answers:
+            # A client that answers null keeps what its initializationOptions said.
+            if isinstance(answers, list) and answers and answers[0] is not None:
                 self._apply(partial(self.layers.replace, "client", answers[0]))
 
     async def _register(self) -> None:
@@ -168,10 +169,14 @@ class NielloServer(LanguageServer):
     def changed(self, document: Document | None) -> None:
         """Stop work on a text that is no more."""
         if document is not None:
-            self.holder.jobs.drop(spelling(document.uri))
+            self._drop_work(document.uri)
             self.inline.changed(document)
             self.following.changed(document, document.before)
             self.warm(document, document.changed_at)
+
+    def _drop_work(self, uri: str) -> None:
+        for kind in ("", " edit", " next"):
+            self.holder.jobs.drop(spelling(uri) + kind)
 
     def warm(self, document: Document, cursor: int) -> None:
         """Get ready for a question at ``cursor``."""
@@ -182,10 +187,11 @@ class NielloServer(LanguageServer):
     def closed(self, uri: str) -> None:
         """Forget a document."""
         self.documents.close(uri)
-        self.holder.jobs.drop(spelling(uri))
+        self._drop_work(uri)
         self.offers.forget(uri)
         self.inline.closed(uri)
         self.following.closed(uri)
+        self.actions.closed(uri)
 
     async def pull(self) -> None:
         """Fetch the model that the settings name, then load it."""

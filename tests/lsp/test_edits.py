@@ -8,7 +8,7 @@ from niello.infill.canvas import Canvas, Draws, Fill, StopFlag, never
 from niello.infill.parse import Parsed, parse
 from niello.infill.propose import Options
 from niello.lsp.actions import KINDS
-from niello.lsp.edits import fill_masks
+from niello.lsp.edits import MaskFilling
 
 
 class Says:
@@ -37,9 +37,13 @@ def edited(kind: str, marked: str, filler: Says, language: str = "python") -> st
     start = marked.index("|")
     end = marked.rindex("|") - (marked.count("|") - 1)
     parsed = parse(marked.replace("|", ""), language)
-    masks = KINDS[kind].find(parsed, start, end)
+    find = KINDS[kind].find
+    assert find is not None
+    filling = MaskFilling(parsed, find(parsed, start, end))
+    while not filling.done:
+        filling.step(filler, Options(), never)
     text = parsed.text
-    for edit in reversed(fill_masks(parsed, masks, filler, Options(), never)):
+    for edit in reversed(filling.edits):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
 
@@ -47,7 +51,8 @@ def edited(kind: str, marked: str, filler: Says, language: str = "python") -> st
 def offers(kind: str, marked: str, language: str = "python") -> bool:
     at = marked.index("|")
     parsed: Parsed = parse(marked.replace("|", ""), language)
-    return bool(KINDS[kind].find(parsed, at, at))
+    find = KINDS[kind].find
+    return find is not None and bool(find(parsed, at, at))
 
 
 def test_fill_here_puts_the_candidate_at_the_cursor() -> None:
