@@ -70,6 +70,15 @@ PUBLISHED: Mapping[str, Published] = MappingProxyType(
 )
 
 
+def describe(name: str) -> str:
+    """Return where a short name's checkpoint lies, its licence and its memory."""
+    one = PUBLISHED[name]
+    return (
+        f"{one.hub_id}; licence: {one.license}; memory: about "
+        f"{one.gigabytes():.0f} GB, {one.gigabytes(4):.0f} GB with 4 bits a weight"
+    )
+
+
 def hub_id_of(name: str) -> str:
     """Return the hub id of a short name; any other name is returned as it is."""
     return PUBLISHED[name].hub_id if name in PUBLISHED else name

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from niello import try_command
-from niello.engine.families.published import hub_id_of
+from niello.engine.families.published import PUBLISHED, describe, hub_id_of
 from niello.engine.store import ModelInfo, Say, Store
 from niello.infill.errors import ModelError
 
@@ -25,6 +25,11 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = actions.add_parser("list", help="list the models known and fetched")
     listing.add_argument("--json", action="store_true", help="print JSON")
+    listing.add_argument(
+        "--published",
+        action="store_true",
+        help="also the diffusion models that have a short name",
+    )
     listing.set_defaults(run=_list)
     pull = actions.add_parser("pull", help="fetch a model, or go on fetching it")
     pull.add_argument("name", nargs="?", default="default", metavar="NAME")
@@ -58,11 +63,16 @@ def _list(arguments: argparse.Namespace) -> int:
     for info in models:
         size = _megabytes(info.n_bytes) if info.n_bytes else "-"
         print(f"{info.name:{width}}  {info.state:7}  {size:>9}  {info.title}")
+    if arguments.published:
+        for name in PUBLISHED:
+            print(f"{name:{width}}  {describe(name)}")
     return 0
 
 
 def _pull(arguments: argparse.Namespace) -> int:
     with progress_bar() as (progress, say):
+        if arguments.name in PUBLISHED:
+            say(describe(arguments.name))
         name = hub_id_of(arguments.name)
         path = Store().pull(name, progress, say, arguments.source)
     print(path)
@@ -71,7 +81,7 @@ def _pull(arguments: argparse.Namespace) -> int:
 
 def _show(arguments: argparse.Namespace) -> int:
     with progress_bar() as (progress, _):
-        info = Store().show(arguments.name, progress)
+        info = Store().show(hub_id_of(arguments.name), progress)
     if arguments.json:
         print(json.dumps(_as_json(info), indent=2))
     else:
@@ -84,13 +94,13 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _remove(arguments: argparse.Namespace) -> int:
-    Store().remove(arguments.name)
+    Store().remove(hub_id_of(arguments.name))
     return 0
 
 
 def _path(arguments: argparse.Namespace) -> int:
     with progress_bar() as (progress, say):
-        path = Store().path(arguments.name, progress, say)
+        path = Store().path(hub_id_of(arguments.name), progress, say)
     print(path)
     return 0
 
