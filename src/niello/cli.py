@@ -28,8 +28,11 @@ examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
+    argv = sys.argv[1:] if argv is None else argv
     parser = _parser()
-    arguments = parser.parse_args(argv)
+    # A blank keeps argparse from taking the place `-:3`, of standard input, for a flag.
+    words = [f" {word}" if word.startswith("-:") else word for word in argv]
+    arguments = parser.parse_args(words)
     logging.basicConfig(level=logging.WARNING, format="niello: %(message)s")
     try:
         return int(arguments.run(arguments))

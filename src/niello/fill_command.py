@@ -67,7 +67,7 @@ def add_parsers(subparsers: "argparse._SubParsersAction[Any]") -> None:
 
 def open_place(text: str, language: str | None = None) -> Place:
     """Read FILE:LINE[:COL]; FILE may be ``-`` for standard input."""
-    match = _PLACE.fullmatch(text)
+    match = _PLACE.fullmatch(text.strip())
     if not match:
         raise SourceError(f"{text}: write FILE:LINE or FILE:LINE:COL, such as a.py:3:5")
     path = Path(match["path"])

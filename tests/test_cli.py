@@ -1,0 +1,153 @@
+"""The command line: what it prints, how it exits, and that nothing is lost."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from niello.cli import main
+from niello.engine.store import Store
+from niello.infill.errors import ModelError
+
+SOURCE = "def add(a, b):\n    return \n\n\nprint(add(1, 2))\n"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "add.py"
+    path.write_text(SOURCE)
+    return path
+
+
+@pytest.fixture
+def model() -> None:
+    try:
+        Store().path("default")
+    except ModelError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("missing.py:1", "missing.py: cannot read: No such file"),
+        ("add.py", "write FILE:LINE or FILE:LINE:COL"),
+        ("add.py:0", "there is no line 0; the file has 6"),
+        ("add.py:99", "there is no line 99; the file has 6"),
+        ("add.py:1:99", "there is no column 99; the line has 15"),
+        ("binary.py:1", "binary"),
+        ("latin.py:1", "not UTF-8 (byte 0xe4 in line 1)"),
+        (".:1", "not a regular file"),
+        ("-:1", "say which language it is"),
+    ],
+)
+def test_a_bad_place_is_named_in_one_line(
+    source: Path,
+    place: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(source.parent)
+    Path("binary.py").write_bytes(b"\x7fELF\x00\x01")
+    Path("latin.py").write_bytes("# Gerät".encode("latin-1"))
+    assert main(["fill", place]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert message in err
+
+
+def test_an_unreadable_file_is_named(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if os.geteuid() == 0:
+        source = source.parent / "loop.py"
+        source.symlink_to("loop.py")  # what even root cannot read
+    else:
+        source.chmod(0)
+    assert main(["fill", f"{source}:1"]) == 2
+    assert f"{source}: cannot read" in capsys.readouterr().err
+
+
+def test_an_unknown_engine_says_what_to_do(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fill", f"{source}:2", "--engine", "no-such-engine"]) == 2
+    err = capsys.readouterr().err
+    assert "no-such-engine" in err
+    assert "name one of default" in err
+
+
+def test_without_network_and_model_the_fetching_command_is_told(
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("NIELLO_HOME", str(tmp_path / "empty"))
+    assert main(["fill", f"{source}:2"]) == 2
+    assert "niello models pull default" in capsys.readouterr().err
+
+
+def test_a_span_is_shown_without_a_model(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["spans", f"{source}:2"]) == 0
+    assert "given    '    return '" in capsys.readouterr().out
+
+
+@pytest.mark.model
+@pytest.mark.slow
+@pytest.mark.usefixtures("model")
+def test_a_fill_is_shown_as_a_diff_and_written_only_when_told(
+    source: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fill", f"{source}:2"]) == 0
+    out, err = capsys.readouterr()
+    assert "+    return a + b" in out
+    assert "forward passes" in err
+    assert source.read_text() == SOURCE
+    assert main(["fill", f"{source}:2", "--write", "--json"]) == 0
+    (candidate,) = json.loads(capsys.readouterr().out)
+    assert candidate["text"].endswith("a + b")
+    assert source.read_text() == SOURCE.replace("return ", "return a + b")
+
+
+@pytest.mark.model
+@pytest.mark.slow
+@pytest.mark.usefixtures("model")
+def test_an_interrupt_in_the_middle_of_a_fill_ends_it_in_one_line(source: Path) -> None:
+    source.write_text('"""' + "word " * 20_000 + '"""\n' + SOURCE)
+    place = f"{source}:3"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "niello", "fill", place, "--write", "--room", "4000"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    # It is in the middle once it has used more time than its imports take.
+    while process.poll() is None and _cpu_seconds(process.pid) < 3:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    if process.returncode == 0:
+        pytest.skip("the fill was done before it could be interrupted")
+    assert process.returncode == 130
+    assert err.strip().splitlines()[-1] == "niello: interrupted"
+    assert "Traceback" not in err
+    assert source.read_text().endswith(SOURCE)
+
+
+def _cpu_seconds(pid: int) -> float:
+    import psutil
+
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.NoSuchProcess:
+        return float("inf")
+    return float(times.user + times.system)
