@@ -5,7 +5,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from .layers import SETTINGS, Setting
 
@@ -63,17 +62,6 @@ def page() -> str:
     )
 
 
-def schema() -> dict[str, Any]:
-    """Return the settings as the properties of a JSON schema, as VS Code has it."""
-    return {f"niello.{camel(key)}": _property(each) for key, each in SETTINGS.items()}
-
-
-def camel(key: str) -> str:
-    """Return a key in camel case: ``inline.debounceMs``."""
-    first, *others = key.split("_")
-    return first + "".join(part[:1].upper() + part[1:] for part in others)
-
-
 def _row(setting: Setting) -> str:
     default = setting.default
     if isinstance(default, tuple):
@@ -89,22 +77,6 @@ def _row(setting: Setting) -> str:
 def _section(title: str, entries: Mapping[str, str]) -> str:
     rows = [f"- `{name}`: {text}" for name, text in entries.items()]
     return f"\n## {title}\n\n" + "\n".join(rows) + "\n"
-
-
-def _property(setting: Setting) -> dict[str, Any]:
-    found: dict[str, Any] = {"default": setting.default, "description": setting.doc}
-    if setting.choices:
-        return found | {"type": "string", "enum": list(setting.choices)}
-    if setting.type is int or setting.type is float:
-        kind = "integer" if setting.type is int else "number"
-        return found | {"type": kind, "minimum": setting.low, "maximum": setting.high}
-    if setting.type is bool or setting.type is str:
-        return found | {"type": "boolean" if setting.type is bool else "string"}
-    if isinstance(setting.default, tuple):
-        default = list(setting.default)
-        texts = {"type": "array", "items": {"type": "string"}}
-        return found | {"default": default, **texts}
-    return found | {"type": "object", "additionalProperties": {"type": "boolean"}}
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ class Inline:
         high=5000,
     )
     min_confidence: float = _setting(
-        -1.0,
+        -0.6,
         "Lowest mean log-probability a token may have, in nats, for a candidate to be "
         "shown unasked; closer to 0 is quieter.",
         low=-100.0,
