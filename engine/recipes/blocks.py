@@ -10,7 +10,7 @@ from .network import Base
 from .texts import Text
 from .vocabulary import IGNORED
 
-_WINDOW = 64  # places of a prompt that are looked at for anchors
+_WINDOW = 96  # places of a prompt that are looked at for anchors
 
 
 class Block(NamedTuple):
@@ -45,11 +45,10 @@ def stack(blocks: list[Block], n_masks: int, device: torch.device) -> Blocks:
 def blocks_in_drawn(text: Text, n_masks: int) -> list[Block]:
     """Take every anchor from the prompt's end to where two drawn tokens are left."""
     edge = len(text.prompt) - 1
-    known = [text.prompt[-1], *text.drawn]
     blocks = []
     for start in range(len(text.drawn) - 1):
-        targets = text.drawn[start : start + n_masks]
-        before = known[start : start + n_masks]
+        before = text.drawn[start : start + n_masks]
+        targets = text.drawn[start + 1 : start + 1 + n_masks]
         before += [before[-1]] * (n_masks - len(before))
         targets += [IGNORED] * (n_masks - len(targets))
         blocks.append(Block(edge + start, before, targets))
@@ -64,22 +63,22 @@ def blocks_in_prompt(
     A mask's target is the base's choice, known as long as the choices before it agree
     with the text; a block counts when at least the first does.
     """
-    last = len(text.prompt) - n_masks - 1
+    last = len(text.prompt) - n_masks - 2
     if last <= 1:
         return []
     first = rng.randrange(max(1, last - _WINDOW))
     stop = min(last, first + _WINDOW)
-    hidden = text.hidden[first : stop + n_masks]
+    hidden = text.hidden[first : stop + n_masks + 1]
     chosen = linear(hidden, base.head).argmax(-1).tolist()
     blocks = []
     for anchor in range(first, stop):
-        said = chosen[anchor - first : anchor - first + n_masks]
-        stands = text.prompt[anchor : anchor + n_masks + 1]
+        said = chosen[anchor - first : anchor - first + n_masks + 1]
+        stands = text.prompt[anchor + 1 : anchor + n_masks + 2]
         agreed = 0
-        while agreed < n_masks and said[agreed] == stands[agreed + 1]:
+        while agreed < n_masks and said[agreed] == stands[agreed]:
             agreed += 1
         if agreed:
-            targets = said[: agreed + 1]
+            targets = said[1 : agreed + 1]
             targets += [IGNORED] * (n_masks - len(targets))
             blocks.append(Block(anchor, stands[:n_masks], targets))
     return blocks

@@ -27,6 +27,9 @@ from .network import (
 )
 
 SAMPLER_WIDTH = 512
+FIRST_OFFSET = (
+    2  # The token at offset 1 is known when drafts are drawn: the free token.
+)
 
 
 class Sampler(nn.Module):
@@ -75,11 +78,11 @@ class MaskMode(nn.Module):
         position of the last token that its block may see.
         """
         n_blocks, keys = len(anchors), context[0]
-        offsets = torch.arange(1, n_masks + 1, device=anchors.device)
+        offsets = torch.arange(n_masks, device=anchors.device) + FIRST_OFFSET
         positions = (anchors[:, None] + offsets).flatten()
         columns = torch.arange(keys.shape[2], device=anchors.device)
         closed = columns > anchors[:, None]  # (blocks, time)
-        x = self.mask_embedding[:n_masks].to(base.embedding.dtype)
+        x = self.mask_embedding[offsets - 1].to(base.embedding.dtype)
         x = x.expand(n_blocks, n_masks, WIDTH).reshape(-1, WIDTH)
         for index, layer in enumerate(base.layers):
             attend = partial(_attend, context[0][index], context[1][index], closed)
@@ -156,6 +159,10 @@ def save(
     path: Path, model: MaskMode, vocabulary: torch.Tensor, metadata: dict[str, str]
 ) -> None:
     """Write a weight file; drafts are drawn from the tokens in ``vocabulary``."""
-    facts = {"k": str(len(model.mask_embedding)), "rank": str(model.adapters.rank)}
+    facts = {
+        "k": str(len(model.mask_embedding)),
+        "first_offset": str(FIRST_OFFSET),
+        "rank": str(model.adapters.rank),
+    }
     tensors = model.tensors() | {"draft_vocabulary": vocabulary.to(torch.int32)}
     write_weights(path, tensors, facts | metadata)

@@ -22,7 +22,8 @@ class Outcome(NamedTuple):
     """What checked drafting did with one text."""
 
     n_tokens: int  # after the first, which comes with the context
-    masks: int  # passes with masks alone
+    one: int  # passes with one mask a block
+    masks: int  # passes with whole blocks of masks
     plain: int  # passes with masks but without the sampler
     lookup: int  # passes with n-gram look-up alone
     both: int  # passes with the longer agreement of the two
@@ -44,7 +45,8 @@ def measure(
         longer = [max(a, b) for a, b in zip(agreed, looked_up, strict=True)]
         outcome = Outcome(
             len(text.drawn) - 1,
-            *(passes(r) for r in (agreed, agreed_plain, looked_up, longer)),
+            passes([min(run, 1) for run in agreed]),
+            *(passes(runs) for runs in (agreed, agreed_plain, looked_up, longer)),
         )
         for group in (text.group, "all"):
             outcomes.setdefault(group, []).append(outcome)
@@ -59,10 +61,7 @@ def _draft(
     vocabulary: Vocabulary,
     k: int,
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """Draft after every anchor: with the sampler for offsets 2 on, and without.
-
-    The token at offset 1 is known when drafts are drawn: it is the free token.
-    """
+    """Draft after every anchor, with the sampler and without."""
     n = len(text.drawn) - 1
     edge = len(text.prompt) - 1
     device = base.head.device
@@ -70,25 +69,22 @@ def _draft(
     vocabulary.add_text(text.prompt)
     hidden = model(base, text.context, anchors, k)
     plain = vocabulary.best(hidden)
-    known = torch.tensor([text.prompt[-1], *text.drawn], device=device)
-    state = torch.zeros_like(hidden[:, 0])
-    token, refined = known[:n], []
+    token = torch.tensor(text.drawn[:n], device=device)
+    state, refined = torch.zeros_like(hidden[:, 0]), []
     for offset in range(k):
         state = model.sampler(hidden[:, offset], base.embedding[token], state)
         token = vocabulary.best(state)
-        if offset == 0:
-            token = known[1 : n + 1]
         refined.append(token)
     return torch.stack(refined, 1).tolist(), plain.tolist()
 
 
 def _runs(drafts: list[list[int]], drawn: list[int]) -> list[int]:
-    """Count the agreeing drafts from offset 2 on, for every anchor."""
+    """Count the agreeing drafts, for every anchor."""
     runs = []
     for start, draft in enumerate(drafts):
         rest = drawn[start + 1 :]
         run = 0
-        while run < min(len(rest), len(draft) - 1) and draft[run + 1] == rest[run]:
+        while run < min(len(rest), len(draft)) and draft[run] == rest[run]:
             run += 1
         runs.append(run)
     return runs
@@ -129,13 +125,12 @@ def passes(runs: list[int]) -> int:
 def _right(
     refined: list[list[int]], plain: list[list[int]], drawn: list[int]
 ) -> list[list[bool]]:
-    """Say for every whole block which guesses are right: the first is the plain one."""
+    """Say for every whole block which guesses are right, with the sampler first."""
     rows = []
-    for start, (ours, first) in enumerate(zip(refined, plain, strict=True)):
-        truth = drawn[start : start + len(ours)]
+    for start, (ours, others) in enumerate(zip(refined, plain, strict=True)):
+        truth = drawn[start + 1 : start + 1 + len(ours)]
         if len(truth) == len(ours):
-            guess = [first[0], *ours[1:]]
-            rows.append([a == b for a, b in zip(guess, truth, strict=True)])
+            rows.append([a == b for a, b in zip(ours + others, truth * 2, strict=True)])
     return rows
 
 
@@ -145,10 +140,10 @@ def _figures(
     n_tokens = sum(outcome.n_tokens for outcome in outcomes)
     figures = {
         f"tpf_{name}": n_tokens / sum(getattr(outcome, name) for outcome in outcomes)
-        for name in ("masks", "plain", "lookup", "both")
+        for name in ("one", "masks", "plain", "lookup", "both")
     }
     figures["n_tokens"] = n_tokens
-    for offset in range(k if right else 0):
-        share = sum(row[offset] for row in right) / len(right)
-        figures[f"right_{offset + 1}"] = share
+    names = [f"{n}_{offset + 2}" for n in ("right", "plain") for offset in range(k)]
+    for place, name in enumerate(names if right else ()):
+        figures[name] = sum(row[place] for row in right) / len(right)
     return {name: round(value, 4) for name, value in figures.items()}

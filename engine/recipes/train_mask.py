@@ -31,7 +31,7 @@ from .samples import ENDS, Corpus, read_tokenizer
 from .texts import Text, draw_measured, draw_texts
 from .vocabulary import IGNORED, Vocabulary
 
-OFFSET_WEIGHTS = (0.5, 1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4)
+OFFSET_WEIGHTS = (1.0, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)  # from offset 2 on
 
 
 def main() -> None:
@@ -89,7 +89,7 @@ class Trainer:
 
     def _train_on(self, texts: Sequence[Text]) -> None:
         begun = time.monotonic()
-        k = self.run.rng.choice(self.options.block_lengths)
+        k = self.run.rng.choice(self.options.n_masks)
         weights = torch.tensor(OFFSET_WEIGHTS[:k], device=self.base.head.device)
         chosen = [self._blocks(text, k) for text in texts]
         total = sum(float(((b.targets != IGNORED) * weights).sum()) for b in chosen)
@@ -148,7 +148,7 @@ class Trainer:
 
     def _measure(self, texts: Sequence[Text]) -> None:
         begun = time.monotonic()
-        k = max(self.options.block_lengths)
+        k = self.options.n_measured_masks
         groups = measure(self.model, self.base, texts, self.vocabulary, k)
         self.figures = groups["all"]
         self.run.log(measured=groups, took=round(time.monotonic() - begun, 1))
@@ -171,15 +171,18 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--adapter", type=Path, required=True, help="the fill adapter")
     parser.add_argument("--bench", type=Path, help="HumanEval-Infilling, to measure on")
     parser.add_argument("--n-measured", type=int, default=5, help="texts a group")
+    parser.add_argument("--n-measured-masks", type=int, default=3)
     parser.add_argument("--rate", type=float, default=5e-4)
-    parser.add_argument("--offsets", type=int, default=6, help="mask embeddings")
-    parser.add_argument("--block-lengths", type=int, nargs="+", default=[4, 4, 6])
+    parser.add_argument(
+        "--offsets", type=int, default=6, help="the last offset of a mask"
+    )
+    parser.add_argument("--n-masks", type=int, nargs="+", default=[1, 1, 2, 2, 3, 3, 5])
     parser.add_argument("--vocabulary", type=int, default=24_000)
     parser.add_argument("--round", type=int, default=24, help="texts drawn at once")
     parser.add_argument("--batch", type=int, default=2, help="texts a step")
     parser.add_argument("--drawn", type=int, default=48, help="tokens drawn at most")
-    parser.add_argument("--anchors", type=int, default=40, help="in the drawn text")
-    parser.add_argument("--context-anchors", type=int, default=24)
+    parser.add_argument("--anchors", type=int, default=48, help="in the drawn text")
+    parser.add_argument("--context-anchors", type=int, default=40)
     return parser.parse_args()
 
 

@@ -70,13 +70,13 @@ def test_every_package_is_pinned_and_some_are_held_out(request):
     assert packages[0].held_out and not packages[-1].held_out
 
 
-def test_a_block_says_what_was_drawn_after_its_anchor():
+def test_a_block_says_what_was_drawn_after_the_free_token():
     nothing = torch.empty(0)
     text = Text("python", [7, 8], [1, 2, 3], (nothing, nothing), nothing)
     blocks = blocks_in_drawn(text, 2)
     assert [block.anchor for block in blocks] == [1, 2]
-    assert [block.before for block in blocks] == [[8, 1], [1, 2]]
-    assert [block.targets for block in blocks] == [[1, 2], [2, 3]]
+    assert [block.before for block in blocks] == [[1, 2], [2, 3]]
+    assert [block.targets for block in blocks] == [[2, 3], [3, IGNORED]]
 
 
 def test_look_up_continues_the_newest_place_of_the_longest_ending():
