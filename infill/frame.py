@@ -4,6 +4,7 @@ Read off the tree where it is whole, and off the lines nearby where the code is 
 an ERROR node says little about which bracket belongs to what, indentation says much.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import tree_sitter
@@ -79,36 +80,57 @@ def _few(node: tree_sitter.Node) -> list[tree_sitter.Node]:
 def _nearby(parsed: Parsed, start: int, end: int) -> list[Frame]:
     language = parsed.language
     head, tail = _window(parsed.text, start, end)
-    far = (
-        tail.count("\n") >= _MOST_LINES or len(tail) >= _MOST_TEXT
-    )  # What is not seen is taken to be there.
-    extra = [token.text for token in unopened(tail, language)]
-    frames = []
-    for bracket, given in _matched(unclosed(head, language), extra):
-        before = head[: bracket.offset].rstrip()
-        literal = before.endswith(("=", "(", ",", ":", "[", "return", "&", "?"))
-        indented = language is None or language.layout == "indent"
-        flows = bracket.closer != "}" or literal or indented
-        frames.append(Frame(bracket.closer, given or far, flows))
-    return frames
+    closers = unopened(tail, language)
+    frames: list[Frame] = []
+    for margin, brackets in _by_line(head, unclosed(head, language)):
+        reach = _reach(tail, margin)
+        inside = [token.text for token in closers if token.start < reach]
+        n_given = _n_given(brackets, inside)
+        closers = closers[n_given:]
+        if reach >= _MOST_TEXT or tail.count("\n", 0, reach) >= _MOST_LINES:
+            n_given = len(brackets)  # What is not seen is taken to be there.
+        for depth, bracket in reversed(list(enumerate(brackets))):
+            before = head[: bracket.offset].rstrip()
+            literal = before.endswith(("=", "(", ",", ":", "[", "return", "&", "?"))
+            indented = language is None or language.layout == "indent"
+            flows = bracket.closer != "}" or literal or indented
+            frames.append(Frame(bracket.closer, depth < n_given, flows))
+    return frames[::-1]
 
 
-def _matched(stack: list[Bracket], closers: list[str]) -> list[tuple[Bracket, bool]]:
-    """Say of each open bracket whether one of the closers that follow is its own.
+def _by_line(head: str, stack: list[Bracket]) -> Iterator[tuple[int, list[Bracket]]]:
+    """Yield the open brackets of each line with its margin, the nearest line first."""
+    lines: dict[int, list[Bracket]] = {}
+    for bracket in stack:
+        lines.setdefault(line_start(head, bracket.offset), []).append(bracket)
+    for start, brackets in reversed(lines.items()):
+        yield width(head[start : line_end(head, start)]), brackets
 
-    The innermost ones are closed first, by the fill; so what follows closes the outer
-    ones, unless the kinds of brackets say otherwise.
+
+def _reach(tail: str, margin: int) -> int:
+    """Return how far a construct can go whose first line has this margin."""
+    end = line_end(tail, 0)
+    while end < len(tail):
+        below = end + (2 if tail.startswith("\r\n", end) else 1)
+        finish = line_end(tail, below)
+        line = tail[below:finish]
+        if line.strip() and width(line) <= margin:
+            closes = line.lstrip().startswith((")", "]", "}", "</"))
+            return finish if closes and width(line) == margin else end
+        end = finish
+    return end
+
+
+def _n_given(brackets: list[Bracket], closers: list[str]) -> int:
+    """Return how many of the outer brackets of a line the closers are for.
+
+    The fill closes the inner ones, and what follows comes after the fill.
     """
-    outer = stack[: len(closers)]
-    if [bracket.closer for bracket in reversed(outer)] == closers[: len(outer)]:
-        return [(bracket, depth < len(outer)) for depth, bracket in enumerate(stack)]
-    matched = []
-    left = list(closers)
-    for bracket in reversed(stack):
-        given = bool(left) and left[0] == bracket.closer
-        matched.append((bracket, given))
-        left = left[given:]
-    return matched[::-1]
+    for n_given in range(min(len(brackets), len(closers)), 0, -1):
+        outer = [bracket.closer for bracket in reversed(brackets[:n_given])]
+        if outer == closers[:n_given]:
+            return n_given
+    return 0
 
 
 def _window(text: str, start: int, end: int) -> tuple[str, str]:

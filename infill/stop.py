@@ -11,7 +11,7 @@ import re
 from .canvas import StopRule
 from .frame import Frame
 from .lexis import PAIRS, Token, find_closer, literal_end, tokens
-from .lines import is_blank, to_line_feeds, width
+from .lines import is_blank, line_end, to_line_feeds, width
 from .parse import Node, Parsed
 from .place import Place, find_place
 from .span import Span, enclosing
@@ -180,10 +180,16 @@ def _is_case_label(place: Place, text: str, token: Token) -> bool:
 
 
 def _is_closed(parsed: Parsed, span: Span, node: Node) -> bool:
-    closer, _ = literal_end(parsed.text[node.start : node.end], parsed.language)
-    return node.end - len(closer) >= span.end and parsed.text.endswith(
-        closer, span.end, node.end
-    )
+    """Tell whether the text after the span closes the literal it is in.
+
+    In broken code an open string takes its closing quote from a later line.
+    """
+    text = parsed.text
+    closer, over_lines = literal_end(text[node.start : node.end], parsed.language)
+    line = line_end(text, span.end)
+    if node.end > line and closer and (not over_lines or parsed.broken):
+        return False
+    return text.endswith(closer, span.end, node.end)
 
 
 def _literal_rule(parsed: Parsed, span: Span, n_given: int, node: Node) -> StopRule:

@@ -28,3 +28,26 @@ def test_brackets_in_strings_and_comments_do_not_count() -> None:
 
 def test_a_bracket_left_open_is_closed() -> None:
     assert filled("x = |\n", "python", "f(1, g(2)") == "x = f(1, g(2))\n"
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        (
+            'import (\n\t"context|\n\t"fmt"\n\t"os"\n)\n',
+            "go",
+            '"\n\t"fmt"\n\t"os"',
+            'import (\n\t"context"\n\t"fmt"\n\t"os"\n)\n',
+        ),
+        (
+            "class A {\n  int f(int a|\n    return a;\n  }\n  int b;\n}\n",
+            "java",
+            ", int b) {\n    return a;\n  }\n",
+            "class A {\n  int f(int a, int b) {\n    return a;\n  }\n  int b;\n}\n",
+        ),
+    ],
+)
+def test_what_the_line_leaves_open_is_the_fills_to_close(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want
