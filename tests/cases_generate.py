@@ -101,8 +101,12 @@ def check_no_exception(prompts: list[Prompt]) -> None:
 
 
 def check_same_as_single(prompts: list[Prompt]) -> None:
+    groups: dict[Decoding, list[Prompt]] = {}
+    for prompt in prompts:
+        groups.setdefault(decoding_of(prompt)._replace(canvas=0), []).append(prompt)
     for way in WAYS:
-        assert together(way, prompts) == [alone(way, prompt) for prompt in prompts]
+        for group in groups.values():
+            assert together(way, group) == [alone(way, prompt) for prompt in group]
 
 
 def check_same_as_serial(prompts: list[Prompt]) -> None:

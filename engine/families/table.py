@@ -119,6 +119,7 @@ FAMILIES: tuple[Family, ...] = (
         "sdar",
         "block",
         model_types=("sdar", "sdar_moe"),
+        architectures=("SDARForCausalLM", "SDARMoeForCausalLM"),
         mask_id=151669,
         block=4,
         threshold=0.85,
@@ -226,12 +227,6 @@ FAMILIES: tuple[Family, ...] = (
         "block",
         model_types=("clover_moe",),
         unknown="its mask token, its logits' shift and its backward layers' maps",
-    ),
-    Family(
-        "nemotron",
-        "block",
-        model_types=("nemotron_labs_diffusion",),
-        unknown="its mask token and its logits' shift",
     ),
 )
 

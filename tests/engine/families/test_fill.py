@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from family_checks import write_like_golden
 from tiny_families import CPU, SPECIAL, write_family
 
 from niello.engine.families.decoding import Decoding
@@ -156,3 +157,27 @@ def test_the_mask_is_ruled_out_even_where_it_is_likeliest(tmp_path: Path) -> Non
     save_file(tensors, folder / "model.safetensors")
     ((fill,),) = opened(folder, canvas=6).fill([canvas(6)], GREEDY, never)
     assert "<|mask|>" not in fill.text
+
+
+def with_suffix(folder: Path, suffix: str, **choices: object) -> tuple[str, float]:
+    one = Canvas(Context("def f(a):\n    return ", suffix), "", 5, lambda text: None)
+    ((fill,),) = opened(folder, canvas=5, **choices).fill([one], GREEDY, never)
+    return fill.text, fill.confidence
+
+
+def test_a_suffix_is_the_right_edge_of_the_last_block(tmp_path: Path) -> None:
+    folder = write_like_golden("llada2", tmp_path / "LLaDA2.0-mini")
+    fixed = {with_suffix(folder, suffix, block=32)[0] for suffix in ("\n\nx", "), 7")}
+    assert len(fixed) == 2  # The block sees what stands at its end.
+
+
+def test_an_unseen_suffix_scores_the_fill(tmp_path: Path) -> None:
+    folder = write_like_golden("llada2", tmp_path / "LLaDA2.0-mini")
+    results = [
+        with_suffix(folder, suffix, block=4, length="blocks")
+        for suffix in ("\n\nx = 1", "), 7, 8")
+    ]
+    assert results[0][0] == results[1][0]
+    assert results[0][1] != results[1][1]
+    unscored = with_suffix(folder, "), 7, 8", block=4, length="blocks", join=0)
+    assert unscored[1] != results[1][1]
