@@ -96,9 +96,12 @@ def _with_inherited(text: str, purpose: str) -> str:
 
 
 def _user_folder() -> Path | None:
-    named = os.environ.get("NIELLO_GRAMMARS")
-    folder = Path(named) if named else platformdirs.user_config_path("niello")
-    folder = folder if named else folder / "grammars"
+    return _folder(os.environ.get("NIELLO_GRAMMARS", ""))
+
+
+@lru_cache
+def _folder(named: str) -> Path | None:
+    folder = Path(named or platformdirs.user_config_path("niello") / "grammars")
     return folder if folder.is_dir() else None
 
 
