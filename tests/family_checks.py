@@ -22,6 +22,7 @@ from niello.engine.families.family import Family
 from niello.engine.families.open import open_family
 from niello.engine.families.run import Seen
 from niello.engine.families.table import FAMILIES, find_family
+from niello.engine.families.tokens import Heal
 from niello.infill.canvas import Canvas, Draws, Fill, never
 from niello.infill.context import Context
 
@@ -91,6 +92,9 @@ class PlainTokens:
 
     def encode(self, text: str) -> list[int]:
         return [ord(character) - 1 for character in text]
+
+    def heal(self, given: str) -> Heal:
+        return Heal("", ())
 
     def decode(self, token_ids: Sequence[int]) -> str:
         return "".join(chr(token_id + 1) for token_id in token_ids)

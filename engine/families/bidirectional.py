@@ -18,7 +18,7 @@ from .cache import Cache
 from .commit import even_schedule, linear_schedule
 from .decoder import Rows
 from .decoding import Decoding, Sampling, draw, take
-from .draft import Draft, broken, fill_all, finish, is_full
+from .draft import Draft, allow_first, broken, fill_all, finish, is_full
 from .edit import grow_and_shrink
 from .family import Family
 from .length import nearby, search
@@ -54,16 +54,16 @@ class Bidirectional:
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[list[Fill]]:
         """Fill each canvas ``draws.n`` times."""
-        return fill_all(self._model, self._job, canvases, draws, stop)
+        return fill_all(self._model, self._tokens, self._job, canvases, draws, stop)
 
-    def _job(self, canvas: Canvas, how: Sampling) -> Job:
+    def _job(self, canvas: Canvas, how: Sampling, first: Sequence[int]) -> Job:
         around = self._around(canvas)
         draft = Draft(0, self._mask_id)
         stopped = False
         try:
             n_masks = yield from self._length(canvas, around)
             draft = Draft(n_masks, self._mask_id)
-            yield from self._denoise(canvas, around, draft, how)
+            yield from self._denoise(canvas, around, draft, how, first)
         except Stopped:
             stopped = True
         n_decided = draft.n_decided
@@ -117,13 +117,18 @@ class Bidirectional:
         return start
 
     def _denoise(
-        self, canvas: Canvas, around: "_Around", draft: Draft, how: Sampling
+        self,
+        canvas: Canvas,
+        around: "_Around",
+        draft: Draft,
+        how: Sampling,
+        first: Sequence[int],
     ) -> Generator[Ask, Tensor, None]:
         n_most = canvas.room
         n_growth = 2 * n_most  # so that growing and shrinking come to an end
         for open_places, n_places in self._windows(draft):
             logits = yield around.ask(draft.token_ids)
-            logits = self._allowed(around.places(logits))
+            logits = allow_first(self._allowed(around.places(logits)), first)
             if self._family.expand_id and (len(draft) >= n_most or n_growth <= 0):
                 logits[:, self._family.expand_id] = float("-inf")
             drawn = draw(logits, how, self._family)

@@ -18,7 +18,7 @@ from niello.infill.errors import CanvasError, ModelError
 from .blocktext import BlockText, Passes
 from .cache import CachePool
 from .decoding import Decoding, Sampling, draw, take
-from .draft import Draft, broken, fill_all, finish, is_full, n_used
+from .draft import Draft, allow_first, broken, fill_all, finish, is_full, n_used
 from .edit import InDelIds
 from .family import Family
 from .length import nearby
@@ -58,9 +58,9 @@ class Blocks:
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[list[Fill]]:
         """Fill each canvas ``draws.n`` times."""
-        return fill_all(self._model, self._job, canvases, draws, stop)
+        return fill_all(self._model, self._tokens, self._job, canvases, draws, stop)
 
-    def _job(self, canvas: Canvas, how: Sampling) -> Job:
+    def _job(self, canvas: Canvas, how: Sampling, first: Sequence[int]) -> Job:
         prompt, edge, n_most = self._prompt(canvas)
         text = BlockText(
             prompt, self._pool.borrow(prompt), self._decoding.block, self._family.shift
@@ -69,7 +69,7 @@ class Blocks:
         joined: list[float] = []
         stopped = False
         try:
-            yield from self._write(canvas, text, edge, n_most, drafts, how)
+            yield from self._write(canvas, text, edge, n_most, drafts, how, first)
             token_ids, _ = _written(drafts, n_most)
             used = token_ids[: n_used(token_ids, self._tokens, canvas)]
             after = self._tokens.encode(canvas.context.suffix)[: self._decoding.join]
@@ -120,6 +120,7 @@ class Blocks:
         n_most: int,
         drafts: list[Draft],
         how: Sampling,
+        first: Sequence[int],
     ) -> Generator[Ask, Tensor, None]:
         """Decide block after block until an end, the span's end, or no room."""
         n_left = n_most
@@ -129,8 +130,10 @@ class Blocks:
             draft = Draft(n_masks, self._mask_id)
             drafts.append(draft)
             if self._family.shift and not text.head and text.pending:
-                yield from self._first_token(text, draft, how)
-            if not (yield from self._denoise(canvas, text, draft, drafts, right, how)):
+                yield from self._first_token(text, draft, how, first)
+            whole = yield from self._denoise(text, draft, drafts, right, how, first)
+            first = ()
+            if not whole:
                 return
             text.close(draft.token_ids.tolist())
             n_left -= n_masks
@@ -139,23 +142,23 @@ class Blocks:
                 return
 
     def _first_token(
-        self, text: BlockText, draft: Draft, how: Sampling
+        self, text: BlockText, draft: Draft, how: Sampling, first: Sequence[int]
     ) -> Generator[Ask, Tensor, None]:
         """Draw a block's first token from the last row of the clean block before it."""
         logits = yield text.ask_clean()
         text.answered()
-        drawn = draw(self._allowed(logits[-1:]), how, self._family)
-        first = torch.arange(len(draft)) == 0
-        draft.commit(first, drawn)
+        logits = allow_first(self._allowed(logits[-1:]), first)
+        drawn = draw(logits, how, self._family)
+        draft.commit(torch.arange(len(draft)) == 0, drawn)
 
     def _denoise(
         self,
-        canvas: Canvas,
         text: BlockText,
         draft: Draft,
         drafts: Sequence[Draft],
         right: Sequence[int],
         how: Sampling,
+        first: Sequence[int],
     ) -> Generator[Ask, Tensor, bool]:
         """Decide one block; return False where the fill cannot go on."""
         state = Passes(self._decoding, self._family, draft, len(text.head))
@@ -166,6 +169,7 @@ class Blocks:
                 logits = torch.cat([logits[:1], logits[:-1]])
             start = len(text.head)
             logits = self._allowed(logits[start : start + len(draft)])
+            logits = allow_first(logits, first)
             drawn = draw(logits, how, self._family)
             if broken(drawn):
                 return False

@@ -17,7 +17,7 @@ from niello.infill.errors import CanvasError, ModelError
 from .cache import Cache, CachePool
 from .decoder import Rows, block_causal
 from .decoding import Decoding, Sampling, draw
-from .draft import broken, fill_all, finish, is_full
+from .draft import allow_first, broken, fill_all, finish, is_full
 from .family import Family
 from .run import Ask, Job, Model, Seen, Stopped, Watch
 from .tokens import FamilyTokens
@@ -49,16 +49,16 @@ class Causal:
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[list[Fill]]:
         """Fill each canvas ``draws.n`` times."""
-        return fill_all(self._model, self._job, canvases, draws, stop)
+        return fill_all(self._model, self._tokens, self._job, canvases, draws, stop)
 
-    def _job(self, canvas: Canvas, how: Sampling) -> Job:
+    def _job(self, canvas: Canvas, how: Sampling, first: Sequence[int]) -> Job:
         prompt = self._prompt(canvas)
         text = _Written(prompt)
         cache = self._pool.borrow(prompt[:-1])
         n_cached = len(cache.token_ids)
         stopped = False
         try:
-            yield from self._write(canvas, text, cache, how)
+            yield from self._write(canvas, text, cache, how, first)
         except Stopped:
             stopped = True
         self._pool.give_back(cache)
@@ -89,7 +89,12 @@ class Causal:
         return prompt
 
     def _write(
-        self, canvas: Canvas, text: "_Written", cache: Cache, how: Sampling
+        self,
+        canvas: Canvas,
+        text: "_Written",
+        cache: Cache,
+        how: Sampling,
+        healing: Sequence[int],
     ) -> Generator[Ask, Tensor, None]:
         look_up = LookUp()
         while len(text.token_ids) < canvas.room:
@@ -111,6 +116,8 @@ class Causal:
             logits = (yield Ask(rows, first)).index_fill(
                 1, self._ruled_out, float("-inf")
             )
+            if not text.token_ids:
+                logits = allow_first(logits, healing)
             drawn = draw(logits, how, self._family)
             if broken(drawn):
                 return

@@ -146,9 +146,34 @@ def broken(drawn: Drawn) -> bool:
     return True
 
 
+Begin = Callable[[Canvas, Sampling, Sequence[int]], Job]
+"""Starts a job; where tokens are given, the canvas's first place takes one of them."""
+
+
+def allow_first(logits: Tensor, token_ids: Sequence[int]) -> Tensor:
+    """Rule out at the first place all tokens but these; none rules out nothing."""
+    if not token_ids:
+        return logits
+    allowed = torch.tensor(token_ids, device=logits.device)
+    logits = logits.clone()
+    kept = logits[0, allowed]
+    logits[0] = float("-inf")
+    logits[0, allowed] = kept
+    return logits
+
+
+def _healed(begin: Begin, canvas: Canvas, how: Sampling, tokens: FamilyTokens) -> Job:
+    """Have the user's last token written again, and leave it out of the fill."""
+    tail, token_ids = tokens.heal(canvas.given)
+    given = canvas.given[: len(canvas.given) - len(tail)]
+    fill = yield from begin(canvas._replace(given=given), how, token_ids)
+    return fill._replace(text=fill.text[len(tail) :])
+
+
 def fill_all(
     model: Model,
-    job: Callable[[Canvas, Sampling], Job],
+    tokens: FamilyTokens,
+    begin: Begin,
     canvases: Sequence[Canvas],
     draws: Draws,
     stop: StopFlag,
@@ -157,7 +182,12 @@ def fill_all(
     varied = draws.temperature or _VARIED
     temperatures = [draws.temperature, *[varied] * (draws.n - 1)][: draws.n]
     jobs = [
-        job(canvas, sampling(temperature, draws.seed + number, model.device))
+        _healed(
+            begin,
+            canvas,
+            sampling(temperature, draws.seed + number, model.device),
+            tokens,
+        )
         for canvas in canvases
         for number, temperature in enumerate(temperatures)
     ]

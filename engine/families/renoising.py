@@ -21,7 +21,7 @@ from .cache import Cache, CachePool
 from .commit import negative_entropy, renoise
 from .decoder import Rows
 from .decoding import Decoding, Sampling
-from .draft import fill_all, finish, is_full
+from .draft import allow_first, fill_all, finish, is_full
 from .family import Family
 from .run import Ask, Job, Model, Seen, Stopped, Watch
 from .tokens import FamilyTokens
@@ -84,9 +84,9 @@ class Renoising:
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[list[Fill]]:
         """Fill each canvas ``draws.n`` times; the schedule sets the temperature."""
-        return fill_all(self._model, self._job, canvases, draws, stop)
+        return fill_all(self._model, self._tokens, self._job, canvases, draws, stop)
 
-    def _job(self, canvas: Canvas, how: Sampling) -> Job:
+    def _job(self, canvas: Canvas, how: Sampling, first: Sequence[int]) -> Job:
         tokens, context = self._tokens, canvas.context
         prompt = tokens.encode(context.extra + context.prefix + canvas.given)
         if self._family.begins and tokens.begin_id is not None:
@@ -107,7 +107,8 @@ class Renoising:
                     n_free = min(n_places, canvas.room, self._decoding.canvas)
                 yield from work.encode()
                 pinned = suffix[: n_places - n_free]
-                yield from self._denoise(work, n_free, pinned, how)
+                allowed = () if work.token_ids else first
+                yield from self._denoise(work, n_free, pinned, how, allowed)
                 if suffix or is_full(work.token_ids, tokens, canvas):
                     break
         except Stopped:
@@ -125,7 +126,12 @@ class Renoising:
         )
 
     def _denoise(
-        self, work: "_Work", n_free: int, pinned: Sequence[int], how: Sampling
+        self,
+        work: "_Work",
+        n_free: int,
+        pinned: Sequence[int],
+        how: Sampling,
+        first: Sequence[int],
     ) -> Generator[Ask, Tensor, None]:
         """Cool one canvas; its best guess becomes text."""
         model, schedule = self._model, self._schedule
@@ -145,6 +151,7 @@ class Renoising:
         for n_left in range(schedule.n_passes, 0, -1):
             logits = yield work.ask(canvas, model.condition(canvas, expected))
             logits = logits.index_fill(1, self._ruled_out, float("-inf"))
+            logits = allow_first(logits, first)
             if bool(torch.isnan(logits).any()):
                 return
             expected = _pin(logits / schedule.temperature(n_left), fixed)

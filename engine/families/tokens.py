@@ -5,9 +5,11 @@ control token in a source file is text. Control tokens enter a prompt by their i
 """
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
@@ -23,6 +25,13 @@ _QWEN2_WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+
+
+class Heal(NamedTuple):
+    """The user's last token, which may begin a longer one; empty where none does."""
+
+    tail: str
+    token_ids: Sequence[int]  # those that begin with it
 
 
 class FamilyTokens:
@@ -60,6 +69,29 @@ class FamilyTokens:
         plain = [i for i in token_ids if i not in self.special_ids]
         text: str = self._tokenizer.decode(plain, skip_special_tokens=True)
         return text.rstrip("\ufffd")
+
+    def heal(self, given: str) -> "Heal":
+        """Return what is to be written again where the user may be within a word."""
+        tail = self.decode(self.encode(given)[-1:])
+        if not tail or not given.endswith(tail):
+            return Heal("", ())
+        texts, ids = self._spelled
+        first = bisect_left(texts, tail)
+        last = bisect_left(texts, tail + chr(0x10FFFF))
+        return Heal(tail, ids[first:last])
+
+    @cached_property
+    def _spelled(self) -> tuple[Sequence[str], Sequence[int]]:
+        """Texts of ordinary tokens in their order, and the tokens."""
+        count = self._tokenizer.get_vocab_size(with_added_tokens=False)
+        pairs = sorted(
+            (text, token_id)
+            for token_id in range(count)
+            if token_id not in self.special_ids
+            and (text := self._tokenizer.decode([token_id]))
+            and "\ufffd" not in text
+        )
+        return [text for text, _ in pairs], [token_id for _, token_id in pairs]
 
     def fim_prompt(self, order: FimOrder, context: Context) -> list[int] | None:
         """Return the prompt in a family's order, None if the vocabulary lacks it."""

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from family_checks import write_like_golden
+from family_checks import by_name, write_like_golden
 from tiny_families import CPU, SPECIAL, write_family
 
 from niello.engine.families.decoding import Decoding
 from niello.engine.families.open import open_family
+from niello.engine.families.tokens import FamilyTokens
 from niello.infill.canvas import Canvas, Draws, Filler, never
 from niello.infill.context import Context
 
@@ -181,3 +182,26 @@ def test_an_unseen_suffix_scores_the_fill(tmp_path: Path) -> None:
     assert results[0][1] != results[1][1]
     unscored = with_suffix(folder, "), 7, 8", block=4, length="blocks", join=0)
     assert unscored[1] != results[1][1]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_the_last_typed_token_is_written_again(
+    way: str, temperature: float, folders: dict[str, Path]
+) -> None:
+    filler = opened(folders[way], canvas=6)
+    typed = canvas(6, PREFIX, given="ab")
+    ((fill,),) = filler.fill([typed], Draws(1, temperature, 3), never)
+    # Each token of this vocabulary is a character, so the first place is the typed one.
+    assert fill.n_tokens <= 6
+    assert len(fill.text) <= 5
+
+
+def test_tokens_that_begin_with_the_typed_one_are_found(tmp_path: Path) -> None:
+    folder = write_family(tmp_path / "m", "a2d-qwen2")
+    tokens = FamilyTokens(folder, by_name("mdlm-a2d"))
+    heal = tokens.heal("x = ab")
+    assert heal.tail == "b"
+    assert tokens.decode(heal.token_ids) == "b"
+    assert tokens.heal("").tail == ""
+    assert tokens.heal("é").tail == ""  # half a character is no token to heal
