@@ -20,6 +20,7 @@ from niello.infill.canvas import Canvas, Fill, Reason, StopFlag
 
 from .cache import KVCache
 from .draft import LookUp
+from .mask_mode import FIRST
 from .model import Rows, Transformer
 from .pace import Pace
 from .sample import Choice, Sampler
@@ -171,9 +172,9 @@ def denoise(
                 limits.pace.learn(filling.n_guessed, n_agreed)
             filling.draft = []
             if n_masks and n_agreed in ends and filling.reason is None:
-                # The first mask's token is known by now: it is the free one.
-                start = n_causal + ends.index(n_agreed) * n_masks + 1
-                filling.draft = model.guess(own[start : start + n_masks - 1])
+                start = n_causal + ends.index(n_agreed) * n_masks
+                block = own[start : start + n_masks]
+                filling.draft = model.guess(block, filling.token_ids[-1])
             filling.n_guessed = len(filling.draft)
         active = [filling for filling in active if filling.reason is None]
 
@@ -191,7 +192,7 @@ def _rows(filling: Filling, n_masks: int) -> Rows:
         return _text_rows(text, start, filling.cache)
     n_text = len(text)
     ends = torch.tensor(filling.ends)
-    offsets = torch.arange(1, n_masks + 1)
+    offsets = torch.arange(FIRST, FIRST + n_masks)
     places = torch.arange(start, start + n_text)
     blocks = (places[ends][:, None] + offsets).flatten()  # (n_ends * n_masks,)
     owner = ends.repeat_interleave(n_masks)

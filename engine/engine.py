@@ -69,8 +69,8 @@ class Engine:
         kernel = kernel or choose()
         model = load_transformer(folder, kernel)
         pace = None
-        if (n_masks := load_masks(folder, model, kernel)) > 1:
-            pace = Pace(measure(model), n_masks)
+        if n_most := load_masks(folder, model, kernel):
+            pace = Pace(measure(model), n_most)
         limits = Limits(n_draft=8, pace=pace)
         return cls(model, Tokens(folder), limits, max_cache_bytes)
 

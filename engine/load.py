@@ -62,11 +62,13 @@ def load_masks(folder: Path, model: Transformer, kernel: Kernel) -> int:
     path = Path(str(files("niello.engine") / "weights" / _MASK_MODE))
     if not made.get("adapter_digest") or not path.is_file():
         return 0
-    weights = load_mask_mode(path, made["adapter_digest"], model.facts.n_layers)
     with safe_open(folder / "model.safetensors", framework="pt") as file:
-        head = file.get_tensor("lm_head.weight")[weights.vocabulary]
-    model.add_masks(weights.masks, weights.vocabulary, kernel.pack(head))
-    return weights.masks.n_masks
+        head = file.get_tensor("lm_head.weight")
+    masks, sampler = load_mask_mode(
+        path, made["adapter_digest"], model.facts.n_layers, head, kernel
+    )
+    model.add_masks(masks, sampler)
+    return masks.n_most
 
 
 def read_facts(config: Config) -> Facts:

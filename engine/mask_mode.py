@@ -2,7 +2,9 @@
 
 The maps act at mask rows only (gated LoRA, arXiv 2507.11851); every other row is the
 base model's own, so its text and its cache stay exact. A mask at offset o after a known
-token guesses the token o places on; the first is known by then, from the base itself.
+token guesses the token o places on. The token at offset 1 is the base's own by the time
+it matters, so blocks begin at offset 2, and a small head takes each guess from left to
+right knowing the tokens before it.
 """
 
 from collections.abc import Sequence
@@ -10,12 +12,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as functional
 from safetensors import safe_open
 from torch import Tensor
 
 from niello.infill.errors import ModelError
 
+from .kernels import Kernel, Linear
 from .tensorfile import check_safetensors
+
+FIRST = 2
+"""The offset at which a block begins."""
 
 _MAPS = ("attn_qkv", "attn_out", "ffn_gate_up", "ffn_down")
 
@@ -33,8 +40,11 @@ class LowRankMasks:
     """Implements `MaskMode` from a file of our own training."""
 
     def __init__(self, embedding: Tensor, layers: Sequence[Maps]) -> None:
-        """Take mask vectors ``(n_offsets, width)`` and the maps of all layers."""
-        self.n_masks = len(embedding)
+        """Take mask vectors ``(n_offsets, width)`` and the maps of all layers.
+
+        The vector of offset 1 is never used.
+        """
+        self.n_most = len(embedding) - FIRST + 1
         self._embedding = embedding
         self._layers = layers
 
@@ -59,15 +69,37 @@ class LowRankMasks:
         return _through(self._layers[layer].ffn_down, rows)
 
 
-class MaskWeights(NamedTuple):
-    """A mask mode, and the tokens its drafts are chosen from."""
+class Sampler(NamedTuple):
+    """Chooses the tokens of a block from left to right."""
 
-    masks: LowRankMasks
+    down: Tensor  # (inner, 3 width): reads a mask, the token and the state before it
+    up: Tensor  # (width, inner)
     vocabulary: Tensor  # (n_tokens,) int64: the frequent tokens of code
+    head: Linear  # from width to that vocabulary
+
+    def guess(self, hidden: Tensor, known: int, embedding: Tensor) -> list[int]:
+        """Return a token for each normalised mask ``(n_masks, width)``.
+
+        ``known`` is the token in front of the first mask, ``embedding`` the base's.
+        """
+        token_ids = [known]
+        state = torch.zeros(hidden.shape[1])
+        for row in hidden:
+            before = embedding[token_ids[-1]].float()
+            seen = torch.cat([row, _unit(before), _unit(state)])
+            state = row + self.up @ functional.silu(self.down @ seen)
+            best = self.head(state[None]).argmax()
+            token_ids.append(int(self.vocabulary[best]))
+        return token_ids[1:]
 
 
-def load_mask_mode(path: Path, adapter_digest: str, n_layers: int) -> MaskWeights:
-    """Read a mask mode and check that it was trained on this fill adapter."""
+def load_mask_mode(
+    path: Path, adapter_digest: str, n_layers: int, head: Tensor, kernel: Kernel
+) -> tuple[LowRankMasks, Sampler]:
+    """Read a mask mode and check that it was trained on this fill adapter.
+
+    ``head`` is the base's map to its vocabulary, ``(vocabulary, width)``.
+    """
     check_safetensors(path)
     with safe_open(path, framework="pt") as file:
         made_for = (file.metadata() or {}).get("adapter_sha256")
@@ -90,8 +122,18 @@ def load_mask_mode(path: Path, adapter_digest: str, n_layers: int) -> MaskWeight
             )
             for number in range(n_layers)
         ]
-        masks = LowRankMasks(read("mask_embedding").float(), layers)
-        return MaskWeights(masks, read("draft_vocabulary").long())
+        vocabulary = read("draft_vocabulary").long()
+        sampler = Sampler(
+            read("sampler.down").float(),
+            read("sampler.up").float(),
+            vocabulary,
+            kernel.pack(head[vocabulary]),
+        )
+        return LowRankMasks(read("mask_embedding").float(), layers), sampler
+
+
+def _unit(vector: Tensor) -> Tensor:
+    return functional.rms_norm(vector, vector.shape, eps=1e-6)
 
 
 def _through(maps: tuple[Tensor, Tensor], rows: Tensor) -> Tensor:

@@ -58,6 +58,14 @@ class Rows(NamedTuple):
     masks: Tensor | None = None  # (time,) int64: mask offsets from 1, 0 for text
 
 
+class Guesser(Protocol):
+    """Chooses tokens for a block of masks."""
+
+    def guess(self, hidden: Tensor, known: int, embedding: Tensor) -> list[int]:
+        """Return a token a mask; ``known`` is the token in front of the first."""
+        ...
+
+
 class MaskMode(Protocol):
     """Low-rank maps and input vectors that act at mask rows only."""
 
@@ -96,7 +104,7 @@ class Transformer:
         """Join the parts; ``embedding`` is ``(vocabulary, width)``, any float type."""
         self.facts = facts
         self.mask_mode: MaskMode | None = None
-        self._draft_head: tuple[Tensor, Linear] | None = None
+        self._guesser: Guesser | None = None
         self._embedding = embedding
         self._layers = layers
         self._norm_out = norm_out
@@ -147,21 +155,17 @@ class Transformer:
         """Map hidden states ``(rows, width)`` to ``(rows, vocabulary)``."""
         return self._head(self._norm(hidden, self._norm_out))
 
-    def add_masks(
-        self, masks: MaskMode, vocabulary: Tensor, draft_head: Linear
-    ) -> None:
-        """Let mask rows be drafted, from the tokens of a smaller ``vocabulary``."""
+    def add_masks(self, masks: MaskMode, guesser: Guesser) -> None:
+        """Let rows be masks, and have their tokens guessed."""
         self.mask_mode = masks
-        self._draft_head = vocabulary, draft_head
+        self._guesser = guesser
 
     @torch.inference_mode()
-    def guess(self, hidden: Tensor) -> list[int]:
-        """Return the likeliest token at each mask row ``(rows, width)``."""
-        assert self._draft_head is not None, "mask rows need a mask mode"
-        vocabulary, draft_head = self._draft_head
-        best = draft_head(self._norm(hidden, self._norm_out)).argmax(-1)
-        token_ids: list[int] = vocabulary[best].tolist()
-        return token_ids
+    def guess(self, hidden: Tensor, known: int) -> list[int]:
+        """Return tokens for a block of masks ``(n_masks, width)`` after ``known``."""
+        assert self._guesser is not None, "mask rows need a mask mode"
+        normed = self._norm(hidden, self._norm_out)
+        return self._guesser.guess(normed, known, self._embedding)
 
     def _embed(self, batch: Sequence[Rows]) -> tuple[Tensor, Tensor]:
         """Return input vectors of all rows and the indices of the mask rows."""

@@ -46,13 +46,14 @@ class Pace:
         """Return the length of block that gives most tokens a second; 0 for none."""
         best, best_rate = 0, 1 / self._cost.seconds(1)
         chance, gained = 1.0, 1.0
-        for n_drafts in range(1, min(self._n_most - 1, len(_PRIOR)) + 1):
-            chance *= self._right[n_drafts - 1] / self._tried[n_drafts - 1]
+        for n_masks in range(1, min(self._n_most, len(_PRIOR)) + 1):
+            chance *= self._right[n_masks - 1] / self._tried[n_masks - 1]
             gained += chance
-            n_rows = (1 + n_drafts) * (2 + n_drafts)
+            # The last token and its draft, and a block after each of them.
+            n_rows = (1 + n_masks) * (1 + n_masks)
             rate = gained / self._cost.seconds(n_rows)
             if rate > best_rate:
-                best, best_rate = 1 + n_drafts, rate
+                best, best_rate = n_masks, rate
         return best
 
 
