@@ -51,7 +51,7 @@ editors/vscode/niello.vsix: $(shell find editors/vscode/src editors/vscode/walkt
 e2e-vscode: setup editors/vscode/niello.vsix ## the extension in a real VS Code (builds it once, minutes)
 	$(NIELLO) models pull default
 	tests/e2e/vscode/build_host.sh
-	PYTHON=$(abspath $(BIN)/python) node --test tests/e2e/vscode/
+	PYTHON=$(abspath $(BIN)/python) node --test --test-concurrency=1 tests/e2e/vscode/
 
 pictures: setup editors/vscode/niello.vsix ## the editors' pictures and keystroke times, from the real thing
 	$(NIELLO) models pull default

@@ -243,6 +243,10 @@ class FakeServer:
             kind, message, percent = arguments
             status = {"kind": kind, "message": message, "percent": percent}
             self.send(method="niello/status", params=status)
+        elif command == "niello.clearCache":
+            said = {"type": 1, "message": "The model is missing."}
+            self.send(method="window/showMessage", params=said)
+            self.note({"method": command})
         elif command == "fake.slow":
             self.delay = arguments[0]
         elif command == "fake.die":

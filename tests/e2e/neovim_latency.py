@@ -16,25 +16,30 @@ from .neovim_fixture import REAL, start_neovim
 from .neovim_host import Neovim
 
 PLACES = json.loads(Path(__file__).with_name("clients_places.json").read_text())
+N_TYPED, BETWEEN_KEYS = 8, 0.12
 QUIET = 6.0  # seconds after which a place is taken to have no suggestion
 
 
 def measure(nvim: Neovim, folder: Path, name: str, text: str, key: str) -> float | None:
-    """Return the milliseconds from the key to ghost text, or None if there is none."""
+    """Return the milliseconds from the key to ghost text, or None if there is none.
+
+    The letters before the key are typed as a person types, so that the server is as
+    warm as it is in use; ghost text that they bring is dismissed before the key.
+    """
     path = folder / name
-    path.write_text(text, "utf-8")
+    path.write_text(text[:-N_TYPED], "utf-8")
     nvim.keys("<Esc>")
     nvim.call("nvim_command", f"edit! {path}")
-    nvim.keys("GA")
-    nvim.until(lambda: nvim.call("nvim_get_mode")["mode"] == "i", "insert mode")
-    # The document is known and its context computed, as while somebody types.
-    time.sleep(1.5)
+    nvim.keys(":setlocal indentexpr= noautoindent<CR>GA")
+    for letter in text[-N_TYPED:]:
+        nvim.keys({"\n": "<CR>", "<": "<lt>", " ": "<Space>"}.get(letter, letter))
+        time.sleep(BETWEEN_KEYS)
     nvim.keys("<C-]>")
-    shown = nvim.ghost()
+    nvim.until(lambda: not nvim.ghost().strip(), "no ghost text")
     start = time.perf_counter()
-    nvim.keys(key)
+    nvim.keys(key.replace(" ", "<Space>"))
     while time.perf_counter() - start < QUIET:
-        if (ghost := nvim.ghost()).strip() and ghost != shown:
+        if nvim.ghost().strip():
             return (time.perf_counter() - start) * 1000
         nvim.wait_for_redraw()
     return None

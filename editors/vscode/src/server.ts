@@ -1,7 +1,13 @@
 /** The connection to the server: its start, its end, and what passes through. */
 
 import * as vscode from 'vscode';
-import { LanguageClient, State, type LanguageClientOptions } from 'vscode-languageclient/node';
+import {
+  LanguageClient,
+  MessageType,
+  State,
+  type LanguageClientOptions,
+  type ShowMessageParams,
+} from 'vscode-languageclient/node';
 
 import { findCommand } from './program';
 import { chosenSettings, serverSettingNames } from './settings';
@@ -33,6 +39,7 @@ export class Server implements vscode.Disposable {
     const [file, ...argumentList] = command;
     const client = new LanguageClient('niello', 'Niello', { command: file, args: argumentList }, this.options());
     client.onNotification('niello/status', (status: ServerStatus) => this.status.set(status));
+    client.onNotification('window/showMessage', (said: ShowMessageParams) => void say(said));
     client.onDidChangeState(({ newState }) => {
       void vscode.commands.executeCommand('setContext', 'niello.serverRuns', newState === State.Running);
       if (newState === State.Starting) {
@@ -95,5 +102,26 @@ export class Server implements vscode.Disposable {
         },
       },
     };
+  }
+}
+
+/**
+ * Shows what the server says. What it says of errors names a command of the terminal; the
+ * buttons do the same here.
+ */
+async function say({ type, message }: ShowMessageParams): Promise<void> {
+  if (type === MessageType.Error) {
+    const commands = new Map([
+      ['Fetch the Model', 'niello.model.pull'],
+      ['Show Log', 'niello.log.show'],
+    ]);
+    const chosen = await vscode.window.showErrorMessage(message, ...commands.keys());
+    if (chosen) {
+      await vscode.commands.executeCommand(commands.get(chosen)!);
+    }
+  } else if (type === MessageType.Warning) {
+    await vscode.window.showWarningMessage(message);
+  } else {
+    await vscode.window.showInformationMessage(message);
   }
 }

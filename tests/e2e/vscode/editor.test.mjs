@@ -202,6 +202,12 @@ test('a changed setting reaches the server, and no default does', async () => {
   assert.deepEqual(last.settings.niello, { inline: { debounceMs: 7 } });
 });
 
+test('an error of the server offers to fetch the model', async () => {
+  await host.command('Niello: Clear the Cache'); // to which the fake answers with an error
+  await host.page.click('.notification-list-item :text("Fetch the Model")');
+  await until(() => host.heard().some(({ method }) => method === 'niello.pullModel'), 'the command');
+});
+
 test('the log opens', async () => {
   await host.command('Niello: Show the Log');
   await host.page.waitForSelector('.tab.active[data-resource-name="clients_fake_server.py"]');

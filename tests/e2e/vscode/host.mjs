@@ -89,7 +89,8 @@ export class Host {
       executablePath: '/usr/bin/chromium',
       args: ['--no-sandbox', '--disable-gpu'],
     });
-    host.page = await (await host.browser.newContext({ viewport: size })).newPage();
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    host.page = await (await host.browser.newContext({ viewport: size, permissions })).newPage();
     await host.page.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(host.workspace)}`);
     await host.page.waitForSelector('.monaco-workbench .statusbar-item', { timeout: PATIENCE });
     return host;
@@ -130,7 +131,9 @@ export class Host {
     await this.page.click('.editor-instance .view-lines');
     const text = JSON.stringify({ ...SETTINGS, ...settings });
     await this.keys(['Control+A']);
-    await this.page.keyboard.insertText(text);
+    // Pasted, since what is typed there is completed and so changed.
+    await this.page.evaluate((copied) => navigator.clipboard.writeText(copied), text);
+    await this.keys(['Control+V']);
     await this.keys(['Control+S']);
     const file = path.join(this.user, 'User', 'settings.json');
     await until(() => readFileSync(file, 'utf8') === text, () => `the settings, but ${readFileSync(file, 'utf8')}`);

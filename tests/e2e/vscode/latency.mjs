@@ -13,9 +13,8 @@ const PYTHON = process.env.PYTHON ?? path.join(REPOSITORY, '.venv/bin/python');
 const SERVER = ['env', `PYTHONPATH=${path.join(REPOSITORY, 'src')}`, PYTHON, '-m', 'niello', 'serve'];
 const PLACES = JSON.parse(readFileSync(path.join(REPOSITORY, 'tests/e2e/clients_places.json'), 'utf8'));
 const PICTURES = path.join(REPOSITORY, 'docs/pictures');
+const TYPED = 8; // letters that are typed before the key that is measured
 const QUIET = 6000; // milliseconds after which a place is taken to have no suggestion
-
-const rest = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 // Starts a watch in the page that ends with the first ghost text after the next key.
 function watch(page) {
@@ -41,18 +40,20 @@ function watch(page) {
   }, QUIET);
 }
 
-const files = Object.fromEntries(PLACES.map(([name, text]) => [name, text]));
-const settings = { 'niello.server.command': SERVER, 'editor.autoClosingBrackets': 'never' };
-const host = await Host.start({ files, settings, size: { width: 900, height: 420 } });
+const files = Object.fromEntries(PLACES.map(([name, text]) => [name, text.slice(0, -TYPED)]));
+const settings = { 'niello.server.command': SERVER, 'editor.autoIndent': 'none' };
+const host = await Host.start({ files, settings, size: { width: 900, height: 700 } });
 const times = [];
 try {
   await host.open(PLACES[0][0], 1, 1);
   await host.untilStatus('Niello is ready');
   for (const [name, text, key] of PLACES) {
-    const lines = text.split('\n');
+    const lines = files[name].split('\n');
     await host.open(name, lines.length, lines.at(-1).length + 1);
-    await rest(1500);
+    // As a person types, so that the server is as warm as it is in use.
+    await host.page.keyboard.type(text.slice(-TYPED), { delay: 120 });
     await host.keys(['Escape']);
+    await host.untilGhost('');
     await watch(host.page);
     await host.keys(key);
     const took = await host.page.evaluate(() => window.nielloTime);
