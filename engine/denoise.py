@@ -23,7 +23,7 @@ from .draft import LookUp
 from .mask_mode import FIRST
 from .model import Rows, Transformer
 from .pace import Pace
-from .sample import Choice, Sampler
+from .sample import Sampler
 from .tokens import Tokens
 
 _SLICE = 256  # prompt rows a pass: bounds the scores' memory and the wait for a stop
@@ -34,6 +34,7 @@ class Limits(NamedTuple):
 
     n_draft: int  # most draft tokens; 0 writes one token a pass
     pace: Pace | None = None  # chooses blocks of masks; None drafts by look-up alone
+    sure: float = 0.0  # commit guesses of this probability unchecked; 0 checks all
 
 
 class Filling:
@@ -67,31 +68,37 @@ class Filling:
         self._log_probability = 0.0
         self._look_up = LookUp()
 
-    def propose_draft(self, n_most: int) -> None:
+    def propose_draft(self, limits: Limits) -> None:
         """Look for a draft in the text so far; it may lengthen one that masks gave."""
+        n_most = limits.n_draft
         n_left = self.canvas.room - self._n_written - 1
         if self._heal:
             self.draft = []
             return
-        found = self._look_up.draft(self.token_ids, n_most) if n_most else []
+        looks = n_most and not limits.sure
+        found = self._look_up.draft(self.token_ids, n_most) if looks else []
         if not self.draft or found[: len(self.draft)] == self.draft:
             self.draft = found
         del self.draft[max(0, min(n_most, n_left)) :]
         self.n_guessed = min(self.n_guessed, len(self.draft))
 
-    @property
-    def ends(self) -> list[int]:
+    def ends(self, limits: Limits) -> list[int]:
         """How many draft tokens may agree, as far as the next draft is prepared."""
         n_draft = len(self.draft)
-        return sorted({*range(self.n_guessed + 1), n_draft})
+        return (
+            [n_draft] if limits.sure else sorted({*range(self.n_guessed + 1), n_draft})
+        )
 
-    def commit(self, logits: Tensor) -> int:
+    def commit(self, logits: Tensor, limits: Limits) -> int:
         """Take the draft's checked run and one more token; return the run's length.
 
         ``logits`` are the outputs at the last token and at each draft token.
         """
         allowed = self._tokens.continuing(self._heal) if self._heal else None
-        choice: Choice = self._sampler.check(logits, self.draft, allowed)
+        if limits.sure:
+            choice = self._sampler.trust(logits, self.draft, allowed)
+        else:
+            choice = self._sampler.check(logits, self.draft, allowed)
         n_agreed = len(choice.token_ids) - 1
         self.cache.keep([self.token_ids[-1], *choice.token_ids[:n_agreed]])
         for token_id, log_probability in zip(*choice, strict=True):
@@ -158,23 +165,24 @@ def denoise(
     active = [filling for filling in fillings if filling.reason is None]
     while active and not stop():
         for filling in active:
-            filling.propose_draft(limits.n_draft)
+            filling.propose_draft(limits)
         n_masks = limits.pace.n_masks() if limits.pace and limits.n_draft else 0
-        batch = [_rows(filling, n_masks) for filling in active]
+        batch = [_rows(f, n_masks, f.ends(limits)) for f in active]
         hidden = model.forward(batch)
         sizes = [len(rows.token_ids) for rows in batch]
         for filling, own in zip(active, torch.split(hidden, sizes), strict=True):
             filling.forwards += 1
             filling.n_fed += len(own)
-            n_causal, ends = 1 + len(filling.draft), filling.ends
-            n_agreed = filling.commit(model.logits(own[:n_causal]))
-            if limits.pace:
+            n_causal, ends = 1 + len(filling.draft), filling.ends(limits)
+            n_agreed = filling.commit(model.logits(own[:n_causal]), limits)
+            if limits.pace and not limits.sure:
                 limits.pace.learn(filling.n_guessed, n_agreed)
             filling.draft = []
             if n_masks and n_agreed in ends and filling.reason is None:
                 start = n_causal + ends.index(n_agreed) * n_masks
                 block = own[start : start + n_masks]
-                filling.draft = model.guess(block, filling.token_ids[-1])
+                known = filling.token_ids[-1]
+                filling.draft = model.guess(block, known, limits.sure)
             filling.n_guessed = len(filling.draft)
         active = [filling for filling in active if filling.reason is None]
 
@@ -184,18 +192,18 @@ def _text_rows(token_ids: Sequence[int], start: int, cache: KVCache) -> Rows:
     return Rows(torch.tensor(token_ids), positions, cache)
 
 
-def _rows(filling: Filling, n_masks: int) -> Rows:
+def _rows(filling: Filling, n_masks: int, ends: Sequence[int]) -> Rows:
     """Return the last token, its draft, and blocks of masks after the likely ends."""
     text = [filling.token_ids[-1], *filling.draft]
     start = len(filling.cache.token_ids)
     if not n_masks:
         return _text_rows(text, start, filling.cache)
     n_text = len(text)
-    ends = torch.tensor(filling.ends)
     offsets = torch.arange(FIRST, FIRST + n_masks)
     places = torch.arange(start, start + n_text)
-    blocks = (places[ends][:, None] + offsets).flatten()  # (n_ends * n_masks,)
-    owner = ends.repeat_interleave(n_masks)
+    anchors = torch.tensor(ends)
+    blocks = (places[anchors][:, None] + offsets).flatten()  # (n_ends * n_masks,)
+    owner = anchors.repeat_interleave(n_masks)
     n_rows = n_text + len(blocks)
     visible = torch.zeros(n_rows, n_rows).bool()
     visible[:n_text, :n_text] = torch.ones(n_text, n_text).tril_().bool()

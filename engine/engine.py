@@ -23,6 +23,7 @@ from .sample import Sampler
 from .tokens import Tokens
 
 _VARIED = 0.7  # temperature of further candidates when the first is greedy
+_SURE = 0.95  # probability from which an unchecked guess is committed
 _WINDOW = 32768  # most tokens of prompt and canvas together
 
 
@@ -71,7 +72,9 @@ class Engine:
         pace = None
         if n_most := load_masks(folder, model, kernel):
             pace = Pace(measure(model), n_most)
-        limits = Limits(n_draft=8, pace=pace)
+        # Without a mask mode nothing is guessed that could be left unchecked.
+        sure = 0.0 if check or pace is None else _SURE
+        limits = Limits(n_draft=8, pace=pace, sure=sure)
         return cls(model, Tokens(folder), limits, max_cache_bytes)
 
     def fill(

@@ -7,6 +7,7 @@ it matters, so blocks begin at offset 2, and a small head takes each guess from 
 right knowing the tokens before it.
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -77,10 +78,13 @@ class Sampler(NamedTuple):
     vocabulary: Tensor  # (n_tokens,) int64: the frequent tokens of code
     head: Linear  # from width to that vocabulary
 
-    def guess(self, hidden: Tensor, known: int, embedding: Tensor) -> list[int]:
-        """Return a token for each normalised mask ``(n_masks, width)``.
+    def guess(
+        self, hidden: Tensor, known: int, embedding: Tensor, sure: float
+    ) -> list[int]:
+        """Return tokens for the normalised masks ``(n_masks, width)``.
 
-        ``known`` is the token in front of the first mask, ``embedding`` the base's.
+        ``known`` is the token in front of the first mask, ``embedding`` the base's. The
+        first guess with a probability below ``sure`` and all after it are left out.
         """
         token_ids = [known]
         state = torch.zeros(hidden.shape[1])
@@ -88,8 +92,11 @@ class Sampler(NamedTuple):
             before = embedding[token_ids[-1]].float()
             seen = torch.cat([row, _unit(before), _unit(state)])
             state = row + self.up @ functional.silu(self.down @ seen)
-            best = self.head(state[None]).argmax()
-            token_ids.append(int(self.vocabulary[best]))
+            logits = self.head(state[None])[0]
+            best, place = logits.max(0)
+            if sure > 0 and best - logits.logsumexp(0) < math.log(sure):
+                break
+            token_ids.append(int(self.vocabulary[place]))
         return token_ids[1:]
 
 

@@ -61,8 +61,10 @@ class Rows(NamedTuple):
 class Guesser(Protocol):
     """Chooses tokens for a block of masks."""
 
-    def guess(self, hidden: Tensor, known: int, embedding: Tensor) -> list[int]:
-        """Return a token a mask; ``known`` is the token in front of the first."""
+    def guess(
+        self, hidden: Tensor, known: int, embedding: Tensor, sure: float
+    ) -> list[int]:
+        """Return tokens for the masks after ``known``, as long as they are sure."""
         ...
 
 
@@ -161,11 +163,14 @@ class Transformer:
         self._guesser = guesser
 
     @torch.inference_mode()
-    def guess(self, hidden: Tensor, known: int) -> list[int]:
-        """Return tokens for a block of masks ``(n_masks, width)`` after ``known``."""
+    def guess(self, hidden: Tensor, known: int, sure: float = 0.0) -> list[int]:
+        """Return tokens for a block of masks ``(n_masks, width)`` after ``known``.
+
+        It ends before the first with a probability below ``sure``.
+        """
         assert self._guesser is not None, "mask rows need a mask mode"
         normed = self._norm(hidden, self._norm_out)
-        return self._guesser.guess(normed, known, self._embedding)
+        return self._guesser.guess(normed, known, self._embedding, sure)
 
     def _embed(self, batch: Sequence[Rows]) -> tuple[Tensor, Tensor]:
         """Return input vectors of all rows and the indices of the mask rows."""

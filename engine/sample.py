@@ -43,6 +43,15 @@ class Sampler:
             return Choice([allowed[i] for i in choice.token_ids], choice[1])
         return self._pick(logits, draft)
 
+    def trust(
+        self, logits: Tensor, draft: list[int], allowed: Sequence[int] | None = None
+    ) -> Choice:
+        """Return the whole draft unchecked, and one more token after it."""
+        if not draft:
+            return self.check(logits, draft, allowed)
+        last = self._pick(logits[-1:], [])
+        return _choice([*draft, *last.token_ids], logits)
+
     def _pick(self, logits: Tensor, draft: Sequence[int]) -> Choice:
         if self._temperature > 0:
             return self._draw(logits.float() / self._temperature, draft)

@@ -71,6 +71,17 @@ def test_guesses_of_masks_do_not_change_the_text(engine: Engine, n_masks: int) -
     assert drafted.n_fed > plain.n_fed  # masks were fed
 
 
+def test_unchecked_guesses_are_committed_when_they_are_sure(engine: Engine) -> None:
+    canvas = Canvas(CONTEXT, "", 40, lambda _: None)
+    pace = Pace(Cost(1.0, 0.0), 3)
+    engine.limits = Limits(n_draft=8, pace=pace, sure=1e-9)
+    ((eager,),) = engine.fill([canvas], Draws())
+    engine.limits = Limits(n_draft=8, pace=pace, sure=1.0)
+    ((wary,),) = engine.fill([canvas], Draws())
+    assert eager.forwards < eager.n_tokens  # several tokens a pass
+    assert wary.forwards >= wary.n_tokens  # one token a pass: none was that sure
+
+
 def test_masks_of_another_adapter_are_refused(store: Store, tmp_path: Path) -> None:
     config = load_config(store.pull("tiny"))
     path = write_masks(tmp_path / "masks.safetensors", config, "a")
