@@ -219,6 +219,7 @@ class FakeServer:
     def on_niello_nextEdit(self, params: dict[str, Any]) -> dict[str, Any]:
         uri = params["textDocument"]["uri"]
         text = self.documents[uri]
+        edits = []
         for number, line in enumerate(text.split("\n")):
             column = line.find("self.items")
             if column >= 0 and "self.entries" in text:
@@ -232,8 +233,8 @@ class FakeServer:
                     },
                     "text": "entries",
                 }
-                return {"edits": [edit]}
-        return {"edits": []}
+                edits.append(edit)
+        return {"edits": edits}
 
     def on_workspace_executeCommand(self, params: dict[str, Any]) -> Any:
         command, arguments = params["command"], params.get("arguments") or []

@@ -205,6 +205,17 @@ def test_a_next_edit_is_shown_and_one_key_applies_it(open_file: Open) -> None:
     )
 
 
+def test_next_edits_follow_each_other(open_file: Open) -> None:
+    text = "self.entries = []\nself.items.pop()\nself.items.sort()\n"
+    nvim = open_file(text)
+    nvim.keys(":Niello next-edit<CR>")
+    nvim.until_seen("self.itemsentries.pop()")
+    nvim.keys("<Tab>")
+    nvim.until_seen("self.itemsentries.sort()")
+    nvim.keys("<Tab>")
+    nvim.until_text(text.replace("items", "entries")[:-1])
+
+
 def test_a_next_edit_goes_away_with_another_change(open_file: Open) -> None:
     text = "self.entries = []\nself.items.pop()\n"
     nvim = open_file(text)

@@ -11,11 +11,15 @@ local started = false
 function M.setup(options)
   started = true
   local chosen = config.set(options)
+  -- Asking is of no use while the server does not look.
+  local settings = chosen.next_edit
+      and vim.tbl_deep_extend('keep', chosen.settings, { next_edit = { enabled = true } })
+    or chosen.settings
   vim.lsp.config('niello', {
     cmd = chosen.cmd,
     filetypes = chosen.filetypes,
-    settings = { niello = chosen.settings },
-    init_options = chosen.settings,
+    settings = { niello = settings },
+    init_options = settings,
   })
   require('niello.highlight').define()
   local group = vim.api.nvim_create_augroup('niello', {})

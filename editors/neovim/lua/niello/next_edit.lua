@@ -10,8 +10,16 @@ local METHOD = 'niello/nextEdit'
 local M = {}
 
 local namespace = api.nvim_create_namespace('niello.next_edit')
+local places = api.nvim_create_namespace('niello.next_edit.places')
 local groups = {} ---@type table<integer, integer>
-local shown ---@type { bufnr: integer, client: vim.lsp.Client, edit: table, tick: integer, lhs: string? }?
+local shown ---@type niello.NextEdits?
+
+---@class niello.NextEdits
+---@field bufnr integer
+---@field client vim.lsp.Client
+---@field tick integer the text they belong to
+---@field edits { mark: integer, text: string, command: lsp.Command? }[] the first is shown
+---@field lhs? string the key that is mapped meanwhile
 
 function M.visible()
   return shown ~= nil
@@ -23,6 +31,7 @@ function M.dismiss()
   end
   if api.nvim_buf_is_valid(shown.bufnr) then
     api.nvim_buf_clear_namespace(shown.bufnr, namespace, 0, -1)
+    api.nvim_buf_clear_namespace(shown.bufnr, places, 0, -1)
     if shown.lhs then
       pcall(vim.keymap.del, 'n', shown.lhs, { buffer = shown.bufnr })
       pcall(vim.keymap.del, 'n', '<Esc>', { buffer = shown.bufnr })
@@ -37,10 +46,27 @@ local function position_of(bufnr, position, encoding)
   return position.line, vim.str_byteindex(line, encoding, position.character, false)
 end
 
+--- Marks where an edit goes, so that it moves with the edits before it.
+local function mark(bufnr, edit, encoding)
+  local row, col = position_of(bufnr, edit.range.start, encoding)
+  local end_row, end_col = position_of(bufnr, edit.range['end'], encoding)
+  local id = api.nvim_buf_set_extmark(bufnr, places, row, col, {
+    end_row = end_row,
+    end_col = end_col,
+  })
+  return { mark = id, text = edit.text, command = edit.command }
+end
+
+--- Start row and column, end row and column of an edit.
+local function range_of(edit)
+  local found = api.nvim_buf_get_extmark_by_id(shown.bufnr, places, edit.mark, { details = true })
+  return found[1], found[2], found[3].end_row, found[3].end_col
+end
+
 local function draw()
-  local range, encoding = shown.edit.range, shown.client.offset_encoding
-  local row, col = position_of(shown.bufnr, range.start, encoding)
-  local end_row, end_col = position_of(shown.bufnr, range['end'], encoding)
+  local edit = shown.edits[1]
+  local row, col, end_row, end_col = range_of(edit)
+  api.nvim_buf_clear_namespace(shown.bufnr, namespace, 0, -1)
   if row ~= end_row or col ~= end_col then
     api.nvim_buf_set_extmark(shown.bufnr, namespace, row, col, {
       end_row = end_row,
@@ -48,16 +74,16 @@ local function draw()
       hl_group = 'NielloNextEditOld',
     })
   end
-  local lines = vim.split(shown.edit.text, '\n', { plain = true })
-  local mark = {}
+  local lines = vim.split(edit.text, '\n', { plain = true })
+  local look = {}
   if #lines == 1 then
-    mark = { virt_text = { { lines[1], 'NielloNextEditNew' } }, virt_text_pos = 'inline' }
+    look = { virt_text = { { lines[1], 'NielloNextEditNew' } }, virt_text_pos = 'inline' }
   else
-    mark.virt_lines = vim.tbl_map(function(line)
+    look.virt_lines = vim.tbl_map(function(line)
       return { { line, 'NielloNextEditNew' } }
     end, lines)
   end
-  api.nvim_buf_set_extmark(shown.bufnr, namespace, end_row, end_col, mark)
+  api.nvim_buf_set_extmark(shown.bufnr, namespace, end_row, end_col, look)
 end
 
 --- Maps the accept key in normal mode for as long as there is something to accept.
@@ -73,12 +99,15 @@ local function map_keys()
 end
 
 local function receive(client, bufnr, tick, result)
-  local edit = result and result.edits and result.edits[1]
-  if not edit or not api.nvim_buf_is_valid(bufnr) or api.nvim_buf_get_changedtick(bufnr) ~= tick then
+  local edits = result and result.edits or {}
+  if #edits == 0 or not api.nvim_buf_is_valid(bufnr) or api.nvim_buf_get_changedtick(bufnr) ~= tick then
     return false
   end
   M.dismiss()
-  shown = { bufnr = bufnr, client = client, edit = edit, tick = tick }
+  shown = { bufnr = bufnr, client = client, tick = tick, edits = {} }
+  for _, edit in ipairs(edits) do
+    table.insert(shown.edits, mark(bufnr, edit, client.offset_encoding))
+  end
   draw()
   map_keys()
   return true
@@ -102,23 +131,26 @@ function M.request(silent)
   end, bufnr)
 end
 
---- Jumps to the shown edit, applies it, and asks for the one after it.
+--- Jumps to the shown edit, applies it, and shows the one after it.
 function M.accept()
   if not shown then
     return
   end
-  local bufnr, client, edit = shown.bufnr, shown.client, shown.edit
-  M.dismiss()
-  local row, col = position_of(bufnr, edit.range.start, client.offset_encoding)
-  vim.lsp.util.apply_text_edits({ { range = edit.range, newText = edit.text } }, bufnr, client.offset_encoding)
+  local bufnr, edit = shown.bufnr, table.remove(shown.edits, 1)
+  local row, col, end_row, end_col = range_of(edit)
   local lines = vim.split(edit.text, '\n', { plain = true })
   vim.cmd("normal! m'")
-  local end_col = #lines[#lines] + (#lines == 1 and col or 0)
-  api.nvim_win_set_cursor(0, { row + #lines, end_col })
+  api.nvim_buf_set_text(bufnr, row, col, end_row, end_col, lines)
+  api.nvim_win_set_cursor(0, { row + #lines, #lines[#lines] + (#lines == 1 and col or 0) })
   if edit.command then
-    client:exec_cmd(edit.command, { bufnr = bufnr })
+    shown.client:exec_cmd(edit.command, { bufnr = bufnr })
   end
-  M.request(true)
+  if #shown.edits == 0 then
+    M.dismiss()
+    return
+  end
+  shown.tick = api.nvim_buf_get_changedtick(bufnr)
+  draw()
 end
 
 --- The keys an expression mapping returns to accept the shown edit, or nil without one.
@@ -136,7 +168,7 @@ function M.attach(_, bufnr)
       if shown and shown.tick ~= api.nvim_buf_get_changedtick(bufnr) then
         M.dismiss()
       end
-      if config.get().next_edit and config.wanted(bufnr) and event.event ~= 'TextChangedI' then
+      if not shown and config.get().next_edit and config.wanted(bufnr) and event.event ~= 'TextChangedI' then
         M.request(true)
       end
     end,
