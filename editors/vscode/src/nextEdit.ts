@@ -18,11 +18,16 @@ interface NextEdits {
   edits: { textDocument: { uri: string; version: number }; range: { start: Position; end: Position }; text: string }[];
 }
 
+interface Edit {
+  range: vscode.Range;
+  text: string;
+}
+
+/** The edits that are left for a version of a document; the first is on the page. */
 interface Shown {
   editor: vscode.TextEditor;
   version: number;
-  range: vscode.Range;
-  text: string;
+  edits: [Edit, ...Edit[]];
 }
 
 const PAUSE = 300; // milliseconds without typing before it asks by itself
@@ -62,32 +67,33 @@ export class NextEdit implements vscode.Disposable {
         position: client.code2ProtocolConverter.asPosition(editor.selection.active),
       })
       .catch(() => null);
-    const edit = answer?.edits[0];
-    if (edit && editor.document.version === version && vscode.window.activeTextEditor === editor) {
-      const range = client.protocol2CodeConverter.asRange(edit.range);
-      this.draw({ editor, version, range, text: edit.text });
+    const edits = (answer?.edits ?? []).map(({ range, text }) => ({
+      range: client.protocol2CodeConverter.asRange(range),
+      text,
+    }));
+    if (hasSome(edits) && editor.document.version === version && vscode.window.activeTextEditor === editor) {
+      this.draw({ editor, version, edits });
     } else if (!silent) {
       vscode.window.setStatusBarMessage('Niello sees no next edit', 3000);
     }
   }
 
-  /** Jumps to the shown edit, applies it, and asks for the one after it. */
+  /** Jumps to the shown edit, applies it, and shows the one after it. */
   async accept(): Promise<void> {
-    const shown = this.shown;
-    if (!shown) {
+    if (!this.shown) {
       return;
     }
+    const { editor, edits } = this.shown;
+    const [edit, ...others] = edits;
     this.dismiss();
-    const applied = await shown.editor.edit((builder) => builder.replace(shown.range, shown.text));
-    if (applied) {
-      const lines = shown.text.split('\n');
-      const last = lines[lines.length - 1] ?? '';
-      const { start } = shown.range;
-      const column = last.length + (lines.length === 1 ? start.character : 0);
-      const end = new vscode.Position(start.line + lines.length - 1, column);
-      shown.editor.selection = new vscode.Selection(end, end);
-      shown.editor.revealRange(new vscode.Range(end, end), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-      await this.show(true);
+    if (await editor.edit((builder) => builder.replace(edit.range, edit.text))) {
+      const end = endOf(edit);
+      editor.selection = new vscode.Selection(end, end);
+      editor.revealRange(new vscode.Range(end, end), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+      const left = others.map((other) => ({ range: shifted(other.range, edit), text: other.text }));
+      if (hasSome(left)) {
+        this.draw({ editor, version: editor.document.version, edits: left });
+      }
     }
   }
 
@@ -109,15 +115,16 @@ export class NextEdit implements vscode.Disposable {
   private draw(shown: Shown): void {
     this.dismiss();
     this.shown = shown;
-    const end = new vscode.Range(shown.range.end, shown.range.end);
+    const [{ range, text }] = shown.edits;
+    const end = new vscode.Range(range.end, range.end);
     // A decoration is one line high, so that a line break shows as a sign.
-    const contentText = shown.text.replaceAll('\n', '⏎');
-    const hoverMessage = new vscode.MarkdownString().appendCodeblock(shown.text, shown.editor.document.languageId);
-    shown.editor.setDecorations(this.old, [{ range: shown.range, hoverMessage }]);
+    const contentText = text.replaceAll('\n', '⏎');
+    const hoverMessage = new vscode.MarkdownString().appendCodeblock(text, shown.editor.document.languageId);
+    shown.editor.setDecorations(this.old, [{ range, hoverMessage }]);
     shown.editor.setDecorations(this.fresh, [{ range: end, renderOptions: { after: { contentText } } }]);
     void vscode.commands.executeCommand('setContext', 'niello.nextEditVisible', true);
-    if (!shown.editor.visibleRanges.some((visible) => visible.contains(shown.range))) {
-      vscode.window.setStatusBarMessage(`Niello: Tab goes on in line ${shown.range.start.line + 1}`, 5000);
+    if (!shown.editor.visibleRanges.some((visible) => visible.contains(range))) {
+      vscode.window.setStatusBarMessage(`Niello: Tab goes on in line ${range.start.line + 1}`, 5000);
     }
   }
 
@@ -131,4 +138,30 @@ export class NextEdit implements vscode.Disposable {
       this.timer = setTimeout(() => void this.show(true), PAUSE);
     }
   }
+}
+
+function hasSome(edits: Edit[]): edits is [Edit, ...Edit[]] {
+  return edits.length > 0;
+}
+
+/** Where the text of an applied edit ends. */
+function endOf({ range, text }: Edit): vscode.Position {
+  const lines = text.split('\n');
+  const last = lines[lines.length - 1] ?? '';
+  const column = last.length + (lines.length === 1 ? range.start.character : 0);
+  return new vscode.Position(range.start.line + lines.length - 1, column);
+}
+
+/** Where a range lies after an edit elsewhere in the document. */
+function shifted(range: vscode.Range, edit: Edit): vscode.Range {
+  const before = edit.range.end;
+  const after = endOf(edit);
+  const shift = (position: vscode.Position): vscode.Position => {
+    if (position.isBefore(before)) {
+      return position;
+    }
+    const sameLine = position.line === before.line ? after.character - before.character : 0;
+    return position.translate(after.line - before.line, sameLine);
+  };
+  return new vscode.Range(shift(range.start), shift(range.end));
 }

@@ -27,6 +27,7 @@ before(async () => {
     action: 'x = 1\n',
     next: CLASS,
     other: CLASS,
+    several: `${CLASS}    self.items.sort()\n`,
     killed: 'def add(a, b):\n    return \n',
     here: 'def add(a, b):\n    return \n',
     language: 'def add(a, b):\n    return \n',
@@ -142,6 +143,17 @@ test('a next edit is shown, and Tab jumps there and applies it', async () => {
   assert.equal(host.read('next.py'), CLASS);
   await host.keys(['Tab']);
   await host.untilText('next.py', CLASS.replace('items', 'entries'));
+});
+
+test('next edits follow each other', async () => {
+  await host.open('several.py', 1, 1);
+  await host.keys(['Alt+n']);
+  for (const line of [3, 4]) {
+    await until(() => host.decoration('entries'), `the new text in line ${line}`);
+    await host.keys(['Tab']);
+    await until(async () => (await host.cursor()).startsWith(`Ln ${line},`), `the cursor in line ${line}`);
+  }
+  await host.untilText('several.py', `${CLASS}    self.items.sort()\n`.replaceAll('items', 'entries'));
 });
 
 test('Escape takes a next edit away, and Tab indents again', async () => {

@@ -217,6 +217,11 @@ export class Host {
     }, text);
   }
 
+  // Where the cursor is, as the status bar says.
+  cursor() {
+    return this.page.textContent('[id="status.editor.selection"]');
+  }
+
   // What the fake server wrote down of the messages it heard.
   heard() {
     const rows = readFileSync(this.hearsay, 'utf8').split('\n').filter(Boolean);
