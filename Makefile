@@ -41,8 +41,7 @@ e2e: setup ## only the tests that start a server or an editor
 
 e2e-nvim: setup ## the plugin in a real Neovim, also with the default model
 	$(NIELLO) models pull default
-	$(BIN)/pytest tests/e2e/test_neovim.py tests/e2e/test_neovim_builtin.py \
-		tests/e2e/test_neovim_model.py
+	$(BIN)/pytest tests/e2e -k neovim
 
 editors/vscode/niello.vsix: $(shell find editors/vscode/src editors/vscode/walkthrough) \
 		editors/vscode/package.json
