@@ -1,9 +1,9 @@
 --- Our own ghost text, for Neovim without a built-in inline completion: asks, draws and
---- accepts. Where a suggestion stands is the business of `niello.suggestion`.
+--- accepts. Where a candidate stands is the business of `niello.candidate`.
 
 local config = require('niello.config')
 local pieces = require('niello.pieces')
-local suggestion = require('niello.suggestion')
+local candidate = require('niello.candidate')
 
 local api = vim.api
 local METHOD = 'textDocument/inlineCompletion'
@@ -20,12 +20,12 @@ local asked ---@type string? the moment of the last request by key
 ---@class niello.Shown
 ---@field bufnr integer
 ---@field client_id integer
----@field items niello.Suggestion[]
+---@field items niello.Candidate[]
 ---@field index integer
 
 local function draw()
   local item = shown.items[shown.index]
-  local at = suggestion.place(shown.bufnr, item)
+  local at = candidate.place(shown.bufnr, item)
   api.nvim_buf_clear_namespace(shown.bufnr, namespace, 0, -1)
   if not at then
     return false
@@ -90,13 +90,13 @@ local function receive(client, bufnr, tick, err, result)
   end
   local items = {}
   for _, raw in ipairs(result and (result.items or result) or {}) do
-    local item = suggestion.read(raw, bufnr, client.offset_encoding)
-    if item and suggestion.place(bufnr, item) then
+    local item = candidate.read(raw, bufnr, client.offset_encoding)
+    if item and candidate.place(bufnr, item) then
       table.insert(items, item)
     end
   end
   if #items == 0 then
-    -- A suggestion that the user is typing through is still good when a newer request
+    -- A candidate that the user is typing through is still good when a newer request
     -- brings nothing.
     if not (shown and draw()) then
       M.dismiss()
@@ -187,7 +187,7 @@ function M.visible()
   return shown ~= nil
 end
 
---- Asks for suggestions now, several where the server has them.
+--- Asks for candidates now, several where the server has them.
 function M.trigger()
   local client = require('niello').client()
   if client then
@@ -197,7 +197,7 @@ function M.trigger()
   end
 end
 
---- Shows another suggestion; `step` is 1 or -1.
+--- Shows another candidate; `step` is 1 or -1.
 function M.cycle(step)
   if shown then
     shown.index = (shown.index - 1 + step) % #shown.items + 1
@@ -208,7 +208,7 @@ end
 --- Writes a piece ('all', 'word' or 'line') of the ghost text into the buffer.
 function M.accept(piece)
   local item = shown and shown.items[shown.index]
-  local at = item and suggestion.place(shown.bufnr, item)
+  local at = item and candidate.place(shown.bufnr, item)
   if not (item and at) then
     return
   end
@@ -236,7 +236,7 @@ end
 --- The keys an expression mapping returns to accept a piece, or nil without ghost text.
 ---@return string?
 function M.accept_keys(piece)
-  if not (shown and suggestion.place(shown.bufnr, shown.items[shown.index])) then
+  if not (shown and candidate.place(shown.bufnr, shown.items[shown.index])) then
     return nil
   end
   -- The undo break makes the accepted text one step of its own.

@@ -1,6 +1,6 @@
---- A suggestion and its place in the buffer.
+--- A candidate and its place in the buffer.
 ---
---- A suggestion is a text for the range from (row, col) to `tail` bytes before the end of
+--- A candidate is a text for the range from (row, col) to `tail` bytes before the end of
 --- the cursor's line. It stays valid as long as what stands between (row, col) and the
 --- cursor is a head of the text, so that typing, Backspace and partial accepts need no
 --- bookkeeping: everything is computed from the buffer again.
@@ -8,7 +8,7 @@
 local api = vim.api
 local M = {}
 
----@class niello.Suggestion
+---@class niello.Candidate
 ---@field row integer
 ---@field col integer
 ---@field tail integer bytes between the range's end and the line's end
@@ -18,7 +18,7 @@ local M = {}
 ---@param item table the protocol's item
 ---@param bufnr integer
 ---@param encoding string
----@return niello.Suggestion?
+---@return niello.Candidate?
 function M.read(item, bufnr, encoding)
   local text = type(item.insertText) == 'table' and item.insertText.value or item.insertText
   local cursor = api.nvim_win_get_cursor(0)
@@ -37,9 +37,9 @@ function M.read(item, bufnr, encoding)
 end
 
 --- What is still to be written, and the text between cursor and range end that it
---- replaces; nil once the buffer has left the suggestion.
+--- replaces; nil once the buffer has left the candidate.
 ---@param bufnr integer
----@param item niello.Suggestion
+---@param item niello.Candidate
 ---@return { rest: string, replaced: string, row: integer, col: integer }?
 function M.place(bufnr, item)
   local cursor = api.nvim_win_get_cursor(0)
