@@ -82,8 +82,9 @@ def _nearby(parsed: Parsed, start: int, end: int) -> list[Frame]:
     head, tail = _window(parsed.text, start, end)
     closers = unopened(tail, language)
     frames: list[Frame] = []
-    for margin, brackets in _by_line(head, unclosed(head, language)):
-        reach = _reach(tail, margin)
+    lines = list(_by_line(head, unclosed(head, language)))
+    for nth, (margin, brackets) in enumerate(lines):
+        reach = _reach(tail, margin, {outer for outer, _ in lines[nth + 1 :]})
         inside = [token.text for token in closers if token.start < reach]
         n_given = _n_given(brackets, inside)
         closers = closers[n_given:]
@@ -107,8 +108,12 @@ def _by_line(head: str, stack: list[Bracket]) -> Iterator[tuple[int, list[Bracke
         yield width(head[start : line_end(head, start)]), brackets
 
 
-def _reach(tail: str, margin: int) -> int:
-    """Return how far a construct can go whose first line has this margin."""
+def _reach(tail: str, margin: int, outer: set[int]) -> int:
+    """Return how far a construct can go whose opener's line has this margin.
+
+    A line that closes has the same margin, or a smaller one if the construct began
+    further up, but then not that of a construct around it.
+    """
     end = line_end(tail, 0)
     while end < len(tail):
         below = end + (2 if tail.startswith("\r\n", end) else 1)
@@ -116,7 +121,8 @@ def _reach(tail: str, margin: int) -> int:
         line = tail[below:finish]
         if line.strip() and width(line) <= margin:
             closes = line.lstrip().startswith((")", "]", "}", "</"))
-            return finish if closes and width(line) == margin else end
+            own = width(line) == margin or width(line) not in outer
+            return finish if closes and own else end
         end = finish
     return end
 

@@ -68,6 +68,9 @@ def drop_suffix_echo(
     telling = cut or re.fullmatch(r"\W+\w.*", inner) or _weight(inner) >= _ALNUM
     if inner and inner != rest and body.endswith(inner) and telling:
         return body[: -len(inner)]  # The bracket after it has been cut already.
+    quoted = re.match(r"[^\"'`]{2,}(?=[\"'`])", rest)
+    if cut and quoted and body.endswith(quoted[0]):
+        return body[: -len(quoted[0])]  # And so the quote after this.
     return written
 
 
@@ -179,7 +182,7 @@ def trim_end(written: str, suffix: str, cut: bool = False) -> str:
     tail = written[len(kept) :]
     breaks = tail.count("\n")
     if suffix and not suffix.startswith("\n"):
-        joins = suffix.lstrip(" \t")[:1].isalnum()
+        joins = bool(re.match(r"(?:[ \t]{2,})?\w", suffix))
         if cut and not joins and not (breaks and written.startswith("\n")):
             return kept if breaks or suffix[0].isspace() else written
         return kept + "\n" if breaks > 2 else written

@@ -16,7 +16,7 @@ from .parse import Node, Parsed
 from .place import Place, find_place
 from .span import Span, enclosing
 
-_CLOSERS = tuple(PAIRS.values())
+_CLOSERS = (")", "]", "}")
 _FAR = 4  # lines after a bracket closed too often, until nothing can reopen it
 _HEADS = re.compile(r"[.?:+\-*/%&|^=<>,)\]}{]")
 
