@@ -28,6 +28,9 @@ examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
+    # Threads that spin while they wait stand in each other's way on a busy machine: a
+    # pass took ten times as long. OpenMP reads this when torch is first imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     argv = sys.argv[1:] if argv is None else argv
     parser = _parser()
     # A blank keeps argparse from taking the place `-:3`, of standard input, for a flag.
