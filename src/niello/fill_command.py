@@ -165,7 +165,9 @@ def models_progress() -> Any:
 
 def show_diff(place: Place, candidate: Candidate) -> None:
     """Print what a candidate changes as a unified diff, in colour on a terminal."""
-    name = place.snapshot.uri
+    name = Path(os.path.relpath(place.source.path)).as_posix()
+    if name.startswith("../"):
+        name = place.snapshot.uri
     lines = difflib.unified_diff(
         place.source.text.splitlines(keepends=True),
         _apply(place, candidate).splitlines(keepends=True),
