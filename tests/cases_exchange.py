@@ -91,10 +91,10 @@ class Exchange(Served):
             "textDocument/inlineCompletion",
             {
                 "textDocument": {"uri": step.get("uri", self.uri)},
-                "position": {"line": step["line"], "character": column},
+                "position": {"line": step.get("line", 0), "character": column},
                 "context": {"triggerKind": step.get("triggerKind", 1)},
             },
-            step["id"],
+            step.get("id"),
         )
         self.asked.append(request)
 
