@@ -100,7 +100,7 @@ class Exchange(Served):
 
     def step_send(self, step: dict[str, Any]) -> None:
         message = step["send"]
-        if message["method"] == "workspace/didChangeConfiguration":
+        if message.get("method") == "workspace/didChangeConfiguration":
             settings = message["params"]["settings"]
             if isinstance(settings, dict):
                 self.do_configure({"settings": settings})
