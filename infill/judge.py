@@ -220,8 +220,10 @@ class Judge:
         return rules.drop_stray_closer(written, before.rpartition("\n\n")[2])
 
     def _set_indentation(self, written: str) -> str:
-        near = f"{self.near}\n{self.given}|"
-        written = rules.set_indent_style(written, step(self.parsed), near)
+        language = self.parsed.language
+        if language is None or language.layout != "flow":
+            near = f"{self.near}\n{self.given}|"
+            written = rules.set_indent_style(written, step(self.parsed), near)
         if not self._is_on_own_line():
             return written
         written = self._set_margin(written)

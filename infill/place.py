@@ -1,5 +1,6 @@
 """What the rules know of a span's surroundings: brackets, margins and neighbours."""
 
+import re
 from itertools import islice
 from typing import NamedTuple
 
@@ -115,9 +116,9 @@ def _code_start(parsed: Parsed, span: Span) -> int:
     """Return where code starts in the span's text, if its line starts in a string."""
     inside = enclosing(parsed, span.end, ("string", "code"))
     if inside is not None and inside.name == "code":
-        # The code that a string holds, after its "${" or "{".
-        opener = parsed.text.find("{", inside.start, span.end) + 1
-        return max(0, opener - span.start)
+        # The code that a string holds, after its "${", "$(" or "{".
+        opener = re.compile(r"[({]").search(parsed.text, inside.start, span.end)
+        return max(0, opener.end() - span.start) if opener else 0
     for node in parsed.captures("spans", span.start, span.start):
         if node.name in ("string", "comment") and node.start < span.start < node.end:
             return max(0, min(node.end, span.end) - span.start)
