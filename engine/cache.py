@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+_WORTH_A_COPY = 32  # rows that must be saved
 STEP = 256  # rows by which a cache grows, and in which it is read
 
 
@@ -59,11 +60,12 @@ class KVCache:
         """Forget all rows but the first ``n_rows``."""
         del self.token_ids[n_rows:]
 
-    def copy(self) -> "KVCache":
-        """Return an independent cache with the same rows."""
+    def copy(self, n_rows: int | None = None) -> "KVCache":
+        """Return an independent cache with the first ``n_rows`` rows, or all."""
         twin = KVCache(self._shape[0], self._shape[2], self._shape[3])
-        twin.token_ids = list(self.token_ids)
-        twin._rows = self._rows.clone()
+        twin.token_ids = self.token_ids[:n_rows]
+        n_kept = len(twin.token_ids)
+        twin._rows = self._rows[:, :, :, : whole_steps(n_kept)].clone()
         return twin
 
 
@@ -90,11 +92,12 @@ class CacheStore:
         """Forget everything."""
         self._caches.clear()
 
-    def borrow(self, token_ids: Sequence[int]) -> KVCache:
+    def borrow(self, token_ids: Sequence[int], lent: Sequence[KVCache] = ()) -> KVCache:
         """Take the cache with the longest beginning in common, cut to it.
 
         A cache of other text, whose beginning differs early, is left for its own
-        document. Give the cache back when its rows are whole.
+        document; one of ``lent``, still in use, is copied where it saves more. Give the
+        cache back when its rows are whole.
         """
         best, n_best = None, 0
         for cache in reversed(self._caches):
@@ -102,8 +105,14 @@ class CacheStore:
             # One that would lose most of its rows serves another document better.
             if n_common > n_best and 2 * n_common >= len(cache.token_ids):
                 best, n_best = cache, n_common
+        for cache in lent:
+            n_common = common_length(cache.token_ids, token_ids)
+            if n_common > n_best + _WORTH_A_COPY:
+                best, n_best = cache.copy(n_common), n_common
         if best is None:
             return KVCache(*self._shape)
+        if best not in self._caches:
+            return best
         self._caches.remove(best)
         best.truncate(n_best)
         return best

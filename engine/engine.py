@@ -81,7 +81,10 @@ class Engine:
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag = never
     ) -> list[list[Fill]]:
         """Fill each canvas ``draws.n`` times, all of them in the same passes."""
-        groups = [self._begin(canvas, draws, stop) for canvas in canvases]
+        groups: list[list[Filling]] = []
+        for canvas in canvases:
+            lent = [group[0].cache for group in groups]
+            groups.append(self._begin(canvas, draws, stop, lent))
         denoise(self.model, [f for group in groups for f in group], self.limits, stop)
         for group in groups:
             self._store.give_back(group[0].cache)
@@ -90,7 +93,7 @@ class Engine:
     def warm(self, context: Context, stop: StopFlag = never) -> None:
         """Compute the keys and values of a context ahead of its canvas."""
         canvas = Canvas(context, "", 0, lambda _: None)
-        filling = self._filling(canvas, Sampler())
+        filling = self._filling(canvas, Sampler(), self._borrow(canvas))
         prefill(self.model, filling, stop)
         self._store.give_back(filling.cache)
 
@@ -130,9 +133,12 @@ class Engine:
         """Memory held by caches, in bytes."""
         return self._store.n_bytes
 
-    def _begin(self, canvas: Canvas, draws: Draws, stop: StopFlag) -> list[Filling]:
+    def _begin(
+        self, canvas: Canvas, draws: Draws, stop: StopFlag, lent: Sequence[KVCache]
+    ) -> list[Filling]:
         """Compute a canvas's fixed text once and start its candidates from it."""
-        first = self._filling(canvas, Sampler(draws.temperature, draws.seed))
+        sampler = Sampler(draws.temperature, draws.seed)
+        first = self._filling(canvas, sampler, self._borrow(canvas, lent))
         prefill(self.model, first, stop)
         varied = draws.temperature or _VARIED
         others = [
@@ -143,17 +149,17 @@ class Engine:
         ]
         return [first, *others]
 
-    def _filling(
-        self, canvas: Canvas, sampler: Sampler, cache: KVCache | None = None
-    ) -> Filling:
+    def _borrow(self, canvas: Canvas, lent: Sequence[KVCache] = ()) -> KVCache:
+        prompt = self.tokens.prompt(canvas.context)
+        given = self.tokens.encode(canvas.given)[:-1]
+        # The last of them is computed in the first pass that writes.
+        return self._store.borrow([*prompt, *given][:-1], lent)
+
+    def _filling(self, canvas: Canvas, sampler: Sampler, cache: KVCache) -> Filling:
         prompt = self.tokens.prompt(canvas.context)
         if len(prompt) + canvas.room > _WINDOW:
             raise CanvasError(
                 f"the context of {len(prompt)} tokens and {canvas.room} tokens of room"
                 f" do not fit the model's window of {_WINDOW}; lower the budget"
             )
-        if cache is None:
-            given = self.tokens.encode(canvas.given)[:-1]
-            # The last of them is computed in the first pass that writes.
-            cache = self._store.borrow([*prompt, *given][:-1])
         return Filling(canvas, self.tokens, prompt, cache, sampler)

@@ -88,6 +88,13 @@ def test_typed_text_is_all_that_is_computed_again(engine: Engine) -> None:
     assert fill.n_fed <= len(engine.tokens.encode("return x + y"))
 
 
+def test_canvases_of_one_file_share_its_beginning(engine: Engine) -> None:
+    text = "def f(a):\n    return a\n" * 12
+    near, far = (canvas(Context(text[:n], "\n"), room=1) for n in (200, len(text)))
+    (_,), (fill,) = engine.fill([near, far], Draws())
+    assert fill.n_cached > 80
+
+
 def test_what_was_typed_is_healed_and_never_written_twice(engine: Engine) -> None:
     for given in ("re", "retur", "    ", "é"):
         ((fill,),) = engine.fill([canvas(PROMPTS[0], given)], Draws())
