@@ -1,5 +1,6 @@
 // Measures a keystroke to ghost text in a real VS Code with the real server and model, and
-// takes docs/pictures/vscode.png on the way. `node tests/e2e/vscode/latency.mjs`
+// takes the pictures of docs/pictures and of the walkthrough on the way.
+// `node tests/e2e/vscode/latency.mjs`
 //
 // The time runs in the page, from the key's own event to the first frame's worth of DOM
 // that holds ghost text, the server's wait for a pause in typing included.
@@ -13,6 +14,8 @@ const PYTHON = process.env.PYTHON ?? path.join(REPOSITORY, '.venv/bin/python');
 const SERVER = ['env', `PYTHONPATH=${path.join(REPOSITORY, 'src')}`, PYTHON, '-m', 'niello', 'serve'];
 const PLACES = JSON.parse(readFileSync(path.join(REPOSITORY, 'tests/e2e/clients_places.json'), 'utf8'));
 const PICTURES = path.join(REPOSITORY, 'docs/pictures');
+const WALKTHROUGH = path.join(REPOSITORY, 'editors/vscode/walkthrough');
+const SIZE = { width: 900, height: 700 }; // high enough for all files in the explorer
 const TYPED = 8; // letters that are typed before the key that is measured
 const QUIET = 6000; // milliseconds after which a place is taken to have no suggestion
 
@@ -42,7 +45,7 @@ function watch(page) {
 
 const files = Object.fromEntries(PLACES.map(([name, text]) => [name, text.slice(0, -TYPED)]));
 const settings = { 'niello.server.command': SERVER, 'editor.autoIndent': 'none' };
-const host = await Host.start({ files, settings, size: { width: 900, height: 700 } });
+const host = await Host.start({ files, settings, size: SIZE });
 const times = [];
 try {
   await host.open(PLACES[0][0], 1, 1);
@@ -67,7 +70,11 @@ try {
       await host.keys(['Escape']);
       await host.ask();
       await host.untilGhost((ghost) => ghost.trim() !== '');
+      await host.page.setViewportSize({ width: 900, height: 420 });
       await host.page.screenshot({ path: path.join(PICTURES, 'vscode.png') });
+      const clip = { x: 48, y: 36, width: 560, height: 240 };
+      await host.page.screenshot({ path: path.join(WALKTHROUGH, 'ghost.png'), clip });
+      await host.page.setViewportSize(SIZE);
       await host.command('View: Toggle Primary Side Bar Visibility').catch(() => undefined);
     }
   }
