@@ -96,8 +96,11 @@ def _echoes_rest(after: str, rest: str, suffix: str) -> bool:
     if is_blank(after):
         return "\n" in after or _weight(rest) >= _ALNUM or len(rest) >= 4
     written = _lines(after)
-    enough = _weight(rest + "".join(written)) >= _ALNUM
-    return enough and after.startswith("\n") and _copies(written, _lines(suffix)[1:])
+    below = _lines(suffix)[1:]
+    enough = (
+        _weight(rest + "".join(written)) >= _ALNUM or below[: len(written)] == written
+    )
+    return enough and after.startswith("\n") and _copies(written, below)
 
 
 def _opened(text: str) -> int:

@@ -176,7 +176,7 @@ def _is_case_label(place: Place, text: str, token: Token) -> bool:
         return False
     line = text[text.rfind("\n", 0, token.start) + 1 : token.start]
     in_case = place.in_case or re.search(r"\bcase\s", text[: token.start])
-    return bool(in_case) and not re.search(r"\S\s+[^\s|]", line)
+    return bool(in_case) and all(len(part.split()) < 2 for part in line.split("|"))
 
 
 def _is_closed(parsed: Parsed, span: Span, node: Node) -> bool:
