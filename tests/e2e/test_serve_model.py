@@ -1,10 +1,12 @@
 """The real default model behind the real server, without an editor between."""
 
 import ast
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from stub_client import SOURCES
 
 from niello.bench.client import Client
 from niello.bench.typing import SERVE, type_through
@@ -33,7 +35,7 @@ def client() -> Iterator[Client]:
         Store().path("default")
     except ModelError as error:
         pytest.skip(str(error))
-    client = Client(SERVE)
+    client = Client(SERVE, os.environ | {"PYTHONPATH": str(SOURCES)})
     yield client
     client.kill()
 
