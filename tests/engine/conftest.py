@@ -12,6 +12,15 @@ from tiny_model import TinyModel, make_tiny_model
 from niello.engine.store import Store
 
 
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a tiny model as the store converts it, made once."""
+    tiny = make_tiny_model(tmp_path_factory.mktemp("tiny"))
+    home = tmp_path_factory.mktemp("home")
+    file = tiny.adapters.parent / "tiny.gguf"
+    return Store(home, {"tiny": tiny.known}, tiny.adapters).pull("tiny", source=file)
+
+
 @pytest.fixture
 def tiny(tmp_path: Path) -> TinyModel:
     return make_tiny_model(tmp_path / "tiny")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,7 +11,6 @@ from niello.engine.denoise import Limits
 from niello.engine.engine import Engine
 from niello.engine.kernels import INT8
 from niello.engine.sample import Sampler
-from niello.engine.store import Store
 from niello.infill.canvas import Canvas, Draws
 from niello.infill.context import Context
 
@@ -23,8 +23,8 @@ PROMPTS = [
 
 
 @pytest.fixture
-def engine(store: Store) -> Engine:
-    return Engine.load(store.pull("tiny"), kernel=INT8)
+def engine(tiny_folder: Path) -> Engine:
+    return Engine.load(tiny_folder, kernel=INT8)
 
 
 def canvas(context: Context, given: str = "", room: int = 40) -> Canvas:

@@ -12,7 +12,6 @@ from niello.engine.kernels import INT8
 from niello.engine.load import load_config
 from niello.engine.mask_mode import load_mask_mode
 from niello.engine.pace import Cost, Pace
-from niello.engine.store import Store
 from niello.infill.canvas import Canvas, Draws
 from niello.infill.context import Context
 from niello.infill.errors import ModelError
@@ -48,12 +47,13 @@ def write_masks(path: Path, config: dict[str, int], adapter: str) -> Path:
 
 
 @pytest.fixture
-def engine(store: Store, tmp_path: Path) -> Engine:
-    folder = store.pull("tiny")
+def engine(tiny_folder: Path, tmp_path: Path) -> Engine:
+    folder = tiny_folder
+    torch.manual_seed(0)
     config = load_config(folder)
     path = write_masks(tmp_path / "masks.safetensors", config, "a")
     engine = Engine.load(folder, kernel=INT8)
-    head = torch.randn(config["vocab_size"], config["hidden_size"])
+    head = torch.randn(config["vocab_size"], config["hidden_size"]) * 0.01
     n_layers = config["num_hidden_layers"]
     engine.model.add_masks(*load_mask_mode(path, "a", n_layers, head, INT8))
     return engine
@@ -82,8 +82,10 @@ def test_unchecked_guesses_are_committed_when_they_are_sure(engine: Engine) -> N
     assert wary.forwards >= wary.n_tokens  # one token a pass: none was that sure
 
 
-def test_masks_of_another_adapter_are_refused(store: Store, tmp_path: Path) -> None:
-    config = load_config(store.pull("tiny"))
+def test_masks_of_another_adapter_are_refused(
+    tiny_folder: Path, tmp_path: Path
+) -> None:
+    config = load_config(tiny_folder)
     path = write_masks(tmp_path / "masks.safetensors", config, "a")
     with pytest.raises(ModelError, match="belongs to the fill adapter a"):
         load_mask_mode(path, "b", config["num_hidden_layers"], torch.empty(0), INT8)
