@@ -26,7 +26,7 @@ from .pace import Pace
 from .sample import Sampler
 from .tokens import Tokens
 
-_SLICE = 256  # prompt rows a pass: bounds the scores' memory and the wait for a stop
+_SLICE = 64  # prompt rows a pass: bounds the wait for a stop
 
 
 class Limits(NamedTuple):
