@@ -73,7 +73,10 @@ class FamilyTokens:
     def heal(self, given: str) -> "Heal":
         """Return what is to be written again where the user may be within a word."""
         tail = self.decode(self.encode(given)[-1:])
-        if not tail or not given.endswith(tail):
+        if tail.endswith((" ", "\t")):
+            # Words begin with the last of the blanks before them.
+            tail = tail[-1]
+        if not tail or not given.endswith(tail) or tail.endswith("\n"):
             return Heal("", ())
         texts, ids = self._spelled
         first = bisect_left(texts, tail)

@@ -204,4 +204,6 @@ def test_tokens_that_begin_with_the_typed_one_are_found(tmp_path: Path) -> None:
     assert heal.tail == "b"
     assert tokens.decode(heal.token_ids) == "b"
     assert tokens.heal("").tail == ""
+    assert tokens.heal("x =  ").tail == " "
+    assert tokens.heal("x\n").tail == ""
     assert tokens.heal("é").tail == ""  # half a character is no token to heal
