@@ -1,6 +1,8 @@
 """Plots what a mask training's log says: loss of the steps, tokens a pass.
 
-python -m niello.engine.recipes.plot WORK/log.jsonl learning_curve.png
+    python -m niello.engine.recipes.plot WORK/log.jsonl learning_curve.png [STEP...]
+
+Dotted lines mark the steps given, at which the recipe was changed.
 """
 
 import json
@@ -15,6 +17,7 @@ _AVERAGED = 15  # steps
 def main() -> None:
     """Draw two panels: loss over the steps, and tokens a pass on held-out code."""
     log, picture = Path(sys.argv[1]), Path(sys.argv[2])
+    changes = [int(step) for step in sys.argv[3:]]
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     steps = [row for row in rows if "plain" in row]
     measured = [row for row in rows if "measured" in row]
@@ -31,10 +34,12 @@ def main() -> None:
         ("tpf_lookup", "look-up alone"),
     ):
         values = [row["measured"]["all"][name] for row in measured]
-        tokens.plot([row["step"] for row in measured], values, "o-", label=label)
+        tokens.plot([row["step"] for row in measured], values, "o", label=label)
     tokens.set(xlabel="step", ylabel="tokens a pass, held-out")
     for panel in (loss, tokens):
         panel.grid(alpha=0.3)
+        for step in changes:
+            panel.axvline(step, color="gray", linestyle=":")
         panel.legend(frameon=False)
     figure.savefig(picture, dpi=110)
 
