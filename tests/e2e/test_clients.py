@@ -22,7 +22,7 @@ pytestmark = pytest.mark.e2e
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "editors.md"
 COMMAND = ["niello", "serve"]
-URI = "file:///work/emoji.py"
+URI = "file:///home/ada/emoji.py"
 BEFORE, AFTER = 'print("😀", ', ")\n"
 MODEL_TEXT = "greeting"
 
@@ -179,15 +179,15 @@ def test_the_snippet_sets_what_it_says(imitation: Imitation, client: Client) -> 
     assert said["limits"]["file_kb"] == 500
     count = begin(client, imitation)
     too_long = BEFORE + AFTER + "#" * 500_001
-    client.open("file:///work/long.py", too_long)
+    client.open("file:///home/ada/long.py", too_long)
     params = {
-        "textDocument": {"uri": "file:///work/long.py"},
+        "textDocument": {"uri": "file:///home/ada/long.py"},
         "position": {"line": 0, "character": count(BEFORE)},
         "context": {"triggerKind": 1},
     }
     way = "inlineCompletion" if imitation.has_ghost_text else "completion"
     assert client.request(f"textDocument/{way}", params)["items"] == []
-    client.wait_for_note("niello/status", kind="disabled", uri="file:///work/long.py")
+    client.wait_for_note("niello/status", kind="disabled", uri="file:///home/ada/long.py")
 
 
 def test_the_client_writes_what_the_model_filled(

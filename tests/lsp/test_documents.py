@@ -80,13 +80,13 @@ def test_columns_behind_an_emoji_are_utf16_units() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", ["file:///c:/work/m.py", "file:///C:/work/m.py", "C:\\work\\m.py"]
+    "other", ["file:///c:/code/m.py", "file:///C:/code/m.py", "C:\\code\\m.py"]
 )
 def test_a_windows_file_is_found_under_every_spelling(other: str) -> None:
-    documents = opened("file:///c%3A/work/m.py", "a = 1\n")
+    documents = opened("file:///c%3A/code/m.py", "a = 1\n")
     document = documents.find(other)
     assert document is not None
-    assert document.uri == "file:///c%3A/work/m.py"
+    assert document.uri == "file:///c%3A/code/m.py"
 
 
 @pytest.mark.parametrize(
