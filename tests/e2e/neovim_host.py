@@ -165,3 +165,15 @@ class Neovim:
                     elif kind == 2 and message[0] == "redraw":
                         self.screen.handle(message[1])
                     self._changed.notify_all()
+
+
+def heard(nvim: Neovim, method: str) -> list[dict[str, object]]:
+    """Return what the fake server heard of a method."""
+    entries = nvim.lua(
+        """
+        local client = require('niello').client()
+        local params = { command = 'fake.heard' }
+        return client:request_sync('workspace/executeCommand', params, 5000).result
+        """
+    )
+    return [entry for entry in entries if entry["method"] == method]

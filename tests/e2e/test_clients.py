@@ -187,7 +187,9 @@ def test_the_snippet_sets_what_it_says(imitation: Imitation, client: Client) -> 
     }
     way = "inlineCompletion" if imitation.has_ghost_text else "completion"
     assert client.request(f"textDocument/{way}", params)["items"] == []
-    client.wait_for_note("niello/status", kind="disabled", uri="file:///home/ada/long.py")
+    client.wait_for_note(
+        "niello/status", kind="disabled", uri="file:///home/ada/long.py"
+    )
 
 
 def test_the_client_writes_what_the_model_filled(
