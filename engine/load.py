@@ -73,6 +73,7 @@ def load_masks(folder: Path, model: Transformer, kernel: Kernel) -> int:
 
 def read_facts(config: Config) -> Facts:
     """Return the shape that a Hugging Face config describes."""
+    rope: Config = config.get("rope_parameters") or {}  # where newer configs keep it
     try:
         n_heads = config["num_attention_heads"]
         return Facts(
@@ -81,7 +82,7 @@ def read_facts(config: Config) -> Facts:
             n_heads=n_heads,
             n_kv_heads=config.get("num_key_value_heads") or n_heads,
             head_dim=config.get("head_dim") or config["hidden_size"] // n_heads,
-            rope_base=config.get("rope_theta", 10000.0),
+            rope_base=config.get("rope_theta") or rope.get("rope_theta", 10000.0),
             norm_eps=config["rms_norm_eps"],
             vocabulary=config["vocab_size"],
         )
