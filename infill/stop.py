@@ -59,7 +59,9 @@ def code_end(place: Place, text: str) -> int | None:
         elif inner:
             continue
         elif token.kind == "end":
-            if place.span.kind == "line" and place.rest.startswith(token.text):
+            # On a line of its own a text may be several statements.
+            typed = not is_blank(text[: place.n_given])
+            if typed and place.rest.startswith(token.text):
                 return token.start
         elif token.kind == "newline":
             if repeats_following(place, text, token.start):
