@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NIELLO := $(BIN)/niello
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo fix check test e2e e2e-nvim e2e-vscode pictures bench clean
+.PHONY: help setup demo fix check test e2e e2e-nvim e2e-vscode pictures bench peers clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -61,6 +61,10 @@ pictures: setup editors/vscode/niello.vsix ## the editors' pictures and keystrok
 
 bench: setup ## the numbers of the README (needs DATA=folder of HumanEval-Infilling)
 	$(NIELLO) bench infill --data $(DATA) --set single
+
+peers: setup ## beside llama.cpp and transformers, installed here (needs DATA, Node.js)
+	$(NIELLO) models pull default
+	$(BIN)/python bench/peers/run.py --data $(DATA) --with-transformers --json
 
 clean: ## remove what the other targets made (models stay in their cache)
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
