@@ -14,7 +14,10 @@ def refusal(document: Document, settings: Settings) -> str | None:
         return "switched off (setting enabled)"
     if not settings.languages.get(document.language, True):
         return f"switched off for {document.language} (setting languages)"
-    if _is_secret(document.uri, settings.disabled_globs):
+    if any(
+        _is_secret(uri, settings.disabled_globs)
+        for uri in (document.uri, document.notebook)
+    ):
         return "this file may hold secrets (setting disabled_globs)"
     if len(document.text) > settings.limits.file_kb * 1000:
         return "the file is too large (setting limits.file_kb)"

@@ -202,16 +202,25 @@ class Actions:
 
     async def _fill(self, target: Target) -> list[Edit]:
         server, snapshot = self._server, target.snapshot
-        options = options_of(server.layers.settings, 1)
+        find = KINDS[target.kind].find
+        assert find is not None, "carrying on is not by masks"
+        settings = server.layers.settings
+        options = options_of(settings, 1)
+        scene = server.surroundings.look(snapshot, settings)
         key = f"{spelling(snapshot.uri)} edit"
 
         def begin(filler: Filler, stop: StopFlag) -> MaskFilling:
-            parsed = server.trees.parse(snapshot)
-            find = KINDS[target.kind].find
-            found = find(parsed, target.start, target.end) if find else []
+            view = server.surroundings.view(scene, target.start)
+            parsed = server.trees.parse(view.snapshot)
+            first = view.start
+            found = [
+                each
+                for each in find(parsed, first + target.start, first + target.end)
+                if first <= each.start and each.end <= view.end
+            ]
             if target.instruction:
                 found = [each._replace(hint=target.instruction) for each in found]
-            return MaskFilling(parsed, found)
+            return MaskFilling(parsed, found, first, view.extra)
 
         def step(filler: Filler, stop: StopFlag) -> None:
             assert filling is not None

@@ -6,7 +6,7 @@ opened with.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import unquote
 
 from lsprotocol import types as lsp_types
@@ -27,6 +27,7 @@ class Document:
         self.language = language
         self.version = version
         self.text = text
+        self.notebook = ""  # the URI of the notebook that it is a cell of
         self.changed_at = 0  # offset behind the last change
         self.before = text  # the text before the last message that changed it
         self._lines: Lines | None = None
@@ -75,7 +76,7 @@ class Documents:
         return len(self._documents)
 
     def __iter__(self) -> Iterator[Document]:
-        """Go over the open documents."""
+        """Go over the open documents; what changed last comes last."""
         return iter(list(self._documents.values()))
 
     def find(self, uri: str) -> Document | None:
@@ -90,7 +91,7 @@ class Documents:
     def open(self, item: lsp_types.TextDocumentItem) -> Document:
         """Take over a document; one that is open already is replaced."""
         document = Document(item.uri, item.language_id, item.version, item.text)
-        self._documents[spelling(item.uri)] = document
+        self._put_last(document)
         return document
 
     def change(self, params: lsp_types.DidChangeTextDocumentParams) -> Document | None:
@@ -104,8 +105,11 @@ class Documents:
 
     def open_notebook(self, params: lsp_types.DidOpenNotebookDocumentParams) -> None:
         """Take over a notebook's cells as documents of their own."""
-        cells = [self.open(each).uri for each in params.cell_text_documents]
-        self._notebooks[spelling(params.notebook_document.uri)] = cells
+        notebook = params.notebook_document
+        self._notebooks[spelling(notebook.uri)] = [
+            cell.document for cell in notebook.cells
+        ]
+        self._open_cells(notebook.uri, params.cell_text_documents)
 
     def change_notebook(
         self, params: lsp_types.DidChangeNotebookDocumentParams
@@ -114,18 +118,27 @@ class Documents:
         cells = params.change.cells
         if cells is None:
             return []
-        known = self._notebooks.setdefault(spelling(params.notebook_document.uri), [])
+        notebook = params.notebook_document.uri
+        known = self._notebooks.setdefault(spelling(notebook), [])
         if cells.structure is not None:
+            array = cells.structure.array
+            put = [cell.document for cell in array.cells or []]
+            known[array.start : array.start + array.delete_count] = put
             for closed in cells.structure.did_close or []:
                 self.close(closed.uri)
                 if closed.uri in known:
                     known.remove(closed.uri)
-            known += [self.open(each).uri for each in cells.structure.did_open or []]
+            self._open_cells(notebook, cells.structure.did_open or [])
         changed = [
             self._apply(each.document.uri, each.document.version, each.changes)
             for each in cells.text_content or []
         ]
         return [each for each in changed if each is not None]
+
+    def cells_of(self, uri: str) -> list[Document]:
+        """Return the open cells of a notebook in their order."""
+        found = map(self.find, self._notebooks.get(spelling(uri), []))
+        return [each for each in found if each is not None]
 
     def close_notebook(
         self, params: lsp_types.DidCloseNotebookDocumentParams
@@ -136,6 +149,20 @@ class Documents:
         for uri in closed:
             self.close(uri)
         return sorted(closed)
+
+    def _open_cells(
+        self, notebook: str, items: Sequence[lsp_types.TextDocumentItem]
+    ) -> None:
+        known = self._notebooks[spelling(notebook)]
+        for item in items:
+            self.open(item).notebook = notebook
+            if item.uri not in known:
+                known.append(item.uri)
+
+    def _put_last(self, document: Document) -> None:
+        key = spelling(document.uri)
+        self._documents.pop(key, None)
+        self._documents[key] = document
 
     def _apply(
         self,
@@ -155,6 +182,7 @@ class Documents:
             else:
                 document.replace_all(change.text)
         document.version = version
+        self._put_last(document)
         return document
 
 

@@ -28,9 +28,20 @@ class MaskFilling:
     Each step is a job of its own, so that somebody who types does not wait for all.
     """
 
-    def __init__(self, parsed: Parsed, masks: Sequence[Mask]) -> None:
-        """Begin with none filled."""
+    def __init__(
+        self,
+        parsed: Parsed,
+        masks: Sequence[Mask],
+        first: int = 0,
+        extra: str = "",
+    ) -> None:
+        """Begin with none filled.
+
+        ``first`` is where the document starts in the text, ``extra`` text of others.
+        """
         self.edits: list[Edit] = []
+        self._first = first
+        self._extra = extra
         self._parsed = parsed
         self._left = sorted(masks)
         self._shift = 0  # code points that the edits so far have added
@@ -44,11 +55,13 @@ class MaskFilling:
         """Fill the next mask; a place that finds no fill stays as it is."""
         mask = self._left.pop(0)
         start, end = mask.start + self._shift, mask.end + self._shift
-        filled = _fill(self._parsed, mask, start, end, filler, options, stop)
+        held = _Held(filler, mask, self._parsed.language)
+        filled = _fill(self._parsed, mask, start, end, held, options, stop, self._extra)
         if filled is not None and filled != self._parsed.text[start:end]:
             self._parsed = replace(self._parsed, start, end, filled)
             self._shift += len(filled) - (end - start)
-            self.edits.append(Edit(mask.start, mask.end, filled))
+            first = self._first
+            self.edits.append(Edit(mask.start - first, mask.end - first, filled))
 
 
 def _fill(
@@ -56,19 +69,21 @@ def _fill(
     mask: Mask,
     start: int,
     end: int,
-    filler: Filler,
+    held: Filler,
     options: Options,
     stop: StopFlag,
+    extra: str,
 ) -> str | None:
-    held = _Held(filler, mask, parsed.language)
     if mask.whole:
         span = node_span(parsed, start, end)
-        found = propose_in(parsed, span, held, options, stop)
+        found = propose_in(parsed, span, held, options, stop, extra=extra)
         return found[0].text if found else None
     draft = replace(parsed, start, end, mask.lead + mask.tail)
     cursor = start + len(mask.lead)
     snapshot = Snapshot("", 0, parsed.name, draft.text)
-    for candidate in propose(snapshot, cursor, held, options, stop, parsed=draft):
+    for candidate in propose(
+        snapshot, cursor, held, options, stop, parsed=draft, extra=extra
+    ):
         given = draft.text[candidate.span.start : cursor]
         if candidate.span.end == cursor and candidate.text.startswith(given):
             return mask.lead + candidate.text[len(given) :] + mask.tail

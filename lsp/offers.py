@@ -19,6 +19,7 @@ from .documents import spelling
 from .holder import Holder
 from .jobs import Priority
 from .settings import Settings
+from .surroundings import Surroundings
 from .trees import Trees
 
 _OFFERS_KEPT = 4  # of one document
@@ -47,10 +48,13 @@ class Offer(NamedTuple):
 class Offers:
     """Asks for candidates, and remembers them."""
 
-    def __init__(self, holder: Holder, trees: Trees) -> None:
+    def __init__(
+        self, holder: Holder, trees: Trees, surroundings: Surroundings
+    ) -> None:
         """Begin with an empty memory."""
         self._holder = holder
         self._trees = trees
+        self._surroundings = surroundings
         self._kept: OrderedDict[str, list[Offer]] = OrderedDict()
         self._warming: asyncio.TimerHandle | None = None
         self._ahead: dict[str, tuple[str, int, asyncio.Task[Offer | None]]] = {}
@@ -107,10 +111,13 @@ class Offers:
 
     def _warm(self, snapshot: Snapshot, cursor: int, settings: Settings) -> None:
         options = options_of(settings, 1)
+        scene = self._surroundings.look(snapshot, settings)
 
         def work(engine: Counting, stop: StopFlag) -> None:
-            parsed = self._trees.parse(snapshot)
-            canvas = draw_canvas(parsed, find_span(parsed, cursor), options)
+            view = self._surroundings.view(scene, cursor)
+            parsed = self._trees.parse(view.snapshot)
+            span = find_span(parsed, view.start + cursor)
+            canvas = draw_canvas(parsed, span, options, extra=view.extra)
             engine.warm(canvas.context, stop)
 
         key = f"{spelling(snapshot.uri)} warm"
@@ -135,10 +142,20 @@ class Offers:
         priority: Priority,
     ) -> Offer | None:
         options = options_of(settings, n_drawn)
+        scene = self._surroundings.look(snapshot, settings)
 
         def work(filler: Counting, stop: StopFlag) -> list[Candidate]:
-            parsed = self._trees.parse(snapshot)
-            return propose(snapshot, cursor, filler, options, stop, parsed=parsed)
+            view = self._surroundings.view(scene, cursor)
+            found = propose(
+                view.snapshot,
+                view.start + cursor,
+                filler,
+                options,
+                stop,
+                parsed=self._trees.parse(view.snapshot),
+                extra=view.extra,
+            )
+            return view.own(found)
 
         candidates = await self._holder.run(work, key, priority)
         if candidates is None:

@@ -27,6 +27,7 @@ from .offers import Offers
 from .protocol import Protocol, Refusal
 from .settings import Settings
 from .status import Progress, Status
+from .surroundings import Surroundings
 from .trees import Trees
 
 logger = logging.getLogger(__name__)
@@ -59,7 +60,8 @@ class NielloServer(LanguageServer):
         self.status = Status(self)
         self.holder = Holder(load, self.status)
         self.trees = Trees()
-        self.offers = Offers(self.holder, self.trees)
+        self.surroundings = Surroundings(self.documents)
+        self.offers = Offers(self.holder, self.trees, self.surroundings)
         parts = (self.documents, self.offers, layers, self.status)
         self.inline = Inline(*parts)
         self.completion = Completion(*parts)
@@ -189,6 +191,7 @@ class NielloServer(LanguageServer):
         self.documents.close(uri)
         self._drop_work(uri)
         self.offers.forget(uri)
+        self.surroundings.forget(uri)
         self.inline.closed(uri)
         self.following.closed(uri)
         self.actions.closed(uri)

@@ -30,6 +30,13 @@ class Window:
     suffix_tokens: int = _setting(
         512, "Most tokens of text behind the span.", low=0, high=32768
     )
+    extra_tokens: int = _setting(
+        256,
+        "Most tokens of other open files, taken where they are most like the file "
+        "at the cursor; 0 takes none.",
+        low=0,
+        high=32768,
+    )
 
 
 @dataclass(frozen=True)
