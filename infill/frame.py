@@ -17,6 +17,8 @@ from .span import opens
 _MOST_LINES = 60
 _MOST_TEXT = 6000  # code points
 _MOST_CHILDREN = 400
+# What opens code inside a string or a command, and the bracket that it opens with.
+_CODE = {"$(": "(", "<(": "(", ">(": "(", "\\(": "(", "${": "{", "#{": "{"}
 
 
 class Frame(NamedTuple):
@@ -57,8 +59,9 @@ def _of_tree(parsed: Parsed, start: int, end: int) -> list[Frame]:
         before: list[str] = []
         closed = False
         for child in _few(node):
-            if child.type in PAIRS and child.end_byte <= first:
-                before.append(child.type)
+            opener = _CODE.get(child.type, child.type)
+            if opener in PAIRS and child.end_byte <= first:
+                before.append(opener)
             elif child.type in PAIRS.values() and child.end_byte <= first:
                 before = before[:-1]
             elif child.type in PAIRS.values() and child.start_byte >= last:

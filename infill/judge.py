@@ -8,7 +8,7 @@ the whole span.
 from itertools import islice
 from typing import NamedTuple
 
-from . import rules
+from . import margins, rules
 from .canvas import StopRule
 from .lexis import tokens, unclosed
 from .lines import (
@@ -156,6 +156,8 @@ class Judge:
             for size in range(min(len(rest), len(written)), 0, -1)
             if written.endswith(rest[:size])
         ]
+        if written.rstrip().endswith((")", "]", "}")):
+            tries.append(("brackets", written.rstrip()[:-1]))
         missing = unclosed(self.given + written, self.parsed.language)
         missing = [bracket for bracket in missing if bracket.offset >= self.n_given]
         closers = "".join(bracket.closer for bracket in reversed(missing))
@@ -163,7 +165,7 @@ class Judge:
             tries.append(("closed", written.rstrip() + closers))
         if self._is_on_own_line():
             expected = width(self._neighbours()[2])
-            indented = rules.set_first_line(
+            indented = margins.set_first_line(
                 written, self.given, self._neighbours()[2], expected, expected
             )
             tries.insert(0, ("indentation", indented))
@@ -223,7 +225,7 @@ class Judge:
         language = self.parsed.language
         if language is None or language.layout != "flow":
             near = f"{self.near}\n{self.given}|"
-            written = rules.set_indent_style(written, step(self.parsed), near)
+            written = margins.set_indent_style(written, step(self.parsed), near)
         if not self._is_on_own_line():
             return written
         written = self._set_margin(written)
@@ -231,7 +233,7 @@ class Judge:
             "\n" in token.text[:-1] for token in tokens(written, self.parsed.language)
         ):
             return written  # The lines of a string are nobody's to move.
-        return rules.set_step(written, self.given, self.near)
+        return margins.set_step(written, self.given, self.near)
 
     def _set_margin(self, written: str) -> str:
         language = self.parsed.language
@@ -240,11 +242,11 @@ class Judge:
             return written
         if first.startswith(("#", "- ", ")", "]", "}", *language.continues)):
             return written
-        if language.layout == "brace" and not self._is_in_definition():
-            return (
-                written  # In a namespace or a module the margin is a matter of taste.
-            )
         above, below, expected = self._neighbours()
+        outside = not self._is_in_definition() or "namespace" in above.split()
+        if language.layout == "brace" and outside:
+            # In a namespace or a module the margin is a matter of taste.
+            return written
         closes = below.lstrip().startswith((")", "]", "}", *language.continues))
         if language.layout == "indent" and self._leads_to(written, below):
             low = 0  # A dedent may be meant.
@@ -253,7 +255,7 @@ class Judge:
         else:
             low = width(above) if closes else min(width(above), width(below))
         high = 10_000 if opens(above) else max(width(expected), width(below))
-        return rules.set_first_line(written, self.given, expected, low, high)
+        return margins.set_first_line(written, self.given, expected, low, high)
 
     def _leads_to(self, written: str, below: str) -> bool:
         """Tell whether the line below may follow, as blocks by indentation go."""

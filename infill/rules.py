@@ -6,15 +6,16 @@ rule returns what is to stay of it, unchanged if the rule has nothing to say.
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
-from .lines import is_blank, lead, width
+from .lines import is_blank
 
 # Control tokens of the families of models that fill code, as text. None of them is a
 # word of a programming language; a document that spells one may have it in a fill.
 _CONTROL = re.compile(
     r"<\|\w+\|>|<｜[^｜>\n]{1,40}｜>|<(?:fim|file)_\w+>|<EOT>|\[MASK\]"
 )
+_CLOSERS = (")", "]", "}")
+_QUOTES = ('"', "'", "`")
 _ALNUM = 3  # letters and digits that make a line worth comparing
 
 
@@ -57,9 +58,13 @@ def drop_suffix_echo(
         if is_blank(kept):
             continue
         if tail.startswith("\n"):
-            found = _echoes_lines(kept, tail, suffix[len(rest) :].lstrip(" \t"), cut)
-        elif opened and rest[0] in ")]}" and _opened(kept) > 0:
+            below = suffix[len(rest) :].lstrip(" \t")
+            found = _echoes_lines(kept, tail, below, cut)
+            found = found or (cut and _echoes_to_quote(tail, rest, below))
+        elif opened and _opened(kept) > 0 and rest.lstrip("\"'`")[:1] in _CLOSERS:
             found = False  # This bracket is the text's own.
+        elif rest[0] == ">" and kept.count("<") > kept.count(">"):
+            found = False
         else:
             found = _echoes_rest(tail[len(rest) :], rest, suffix)
         if found:
@@ -89,6 +94,13 @@ def _echoes_lines(kept: str, tail: str, below: str, cut: bool) -> bool:
             return True
         return weight >= 2 * _ALNUM and 2 * len(written[0]) > len(following[0])
     return weight >= _ALNUM
+
+
+def _echoes_to_quote(tail: str, rest: str, below: str) -> bool:
+    """Tell whether a text cut at a quote copied the line below up to its first."""
+    copied = f"{tail}{rest[:1]}".strip("\n")
+    told = len(tail.strip()) >= _ALNUM and rest.startswith(_QUOTES)
+    return told and below.strip("\n").startswith(copied)
 
 
 def _echoes_rest(after: str, rest: str, suffix: str) -> bool:
@@ -149,14 +161,20 @@ def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
         block = "".join(bodies[start : start + period])
         repeated = n_lines - start - period
         enough = len(block) >= least and _weight(block) > least - 4
-        if repeated >= period and enough and not _is_closer(block):
+        if repeated >= period and enough and not _is_closer(block.lstrip("#")):
             return "\n".join(lines[: start + period])[len(given) :]
     # The last time may have been cut short, as by a bracket that was there already.
-    if n_lines > 1 and _weight(bodies[-1]) >= 2 * _ALNUM:
-        whole, last = bodies[-2:]
-        if whole.startswith(last) and 2 * len(last) > len(whole):
-            lines.pop()
+    if n_lines > 1 and _is_cut_copy(*bodies[-2:]):
+        lines.pop()
     return "\n".join(lines)[len(given) :]
+
+
+def _is_cut_copy(whole: str, last: str) -> bool:
+    """Tell whether a line is the one above again, cut short."""
+    closers = whole[len(last) :].rstrip(";,")
+    least = _ALNUM if closers and not closers.strip(")]}") else 2 * _ALNUM
+    enough = _weight(last) >= least and 2 * len(last) > len(whole)
+    return enough and whole.startswith(last)
 
 
 def _is_closer(line: str) -> bool:
@@ -184,106 +202,16 @@ def trim_end(written: str, suffix: str, cut: bool = False) -> str:
     kept = written.rstrip()
     tail = written[len(kept) :]
     breaks = tail.count("\n")
+    if not breaks and suffix.startswith((" ", "\t")):
+        return kept
     if suffix and not suffix.startswith("\n"):
         joins = bool(re.match(r"(?:[ \t]{2,})?\w", suffix))
         if cut and not joins and not (breaks and written.startswith("\n")):
-            return kept if breaks or suffix[0].isspace() else written
+            return kept if breaks else written
         return kept + "\n" if breaks > 2 else written
     if suffix or cut:
         return kept  # The suffix has the line's own end.
     return kept + "\n" * min(breaks, 1)
-
-
-def set_first_line(written: str, given: str, expected: str, low: int, high: int) -> str:
-    """Set the indentation of the first line on a blank line right.
-
-    ``expected`` is what it should be, ``low`` to ``high`` are the columns in order.
-    """
-    if not is_blank(given) or "\n" in written[: len(written) - len(written.lstrip())]:
-        return written
-    first = lead(written)
-    if given:
-        if not first or width(given + first) == width(expected):
-            return written
-        return written[len(first) :]
-    if low <= width(first) <= high:
-        return written
-    others = [width(line) for line in written.split("\n")[1:] if not is_blank(line)]
-    if width(first) < width(expected) and others and min(others) >= width(expected):
-        return expected + written[len(first) :]
-    return shift(written, first, expected)
-
-
-def shift(written: str, old: str, new: str) -> str:
-    """Move lines that start with the indentation ``old`` to ``new``."""
-    return "\n".join(
-        new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
-        for line in written.split("\n")
-    )
-
-
-def set_indent_style(written: str, step: str, document: str) -> str:
-    """Write the indentation of later lines as the file does, in tabs or in spaces."""
-    head, *lines = written.split("\n")
-    indented = [line for line in lines if lead(line) and not is_blank(line)]
-    tabs = step == "\t"
-    foreign = " " if tabs else "\t"
-    if not indented or any(not lead(line).startswith(foreign) for line in indented):
-        return written
-    own_style = r"^\t" if tabs else r"^ {2,}[^ *]"
-    other_style = r"^ {2,}[^ *]" if tabs else r"^\t"
-    if re.search(other_style, document, re.MULTILINE):
-        return written  # The file has both.
-    if not re.search(own_style, document, re.MULTILINE):
-        return written  # The file has neither.
-    own = _step_of([width(line) for line in indented]) if tabs else 8
-    return "\n".join([head, *(_restyle(line, own, step) for line in lines)])
-
-
-def _restyle(line: str, columns: int, step: str) -> str:
-    if is_blank(line):
-        return line
-    steps, left = divmod(width(line), columns)
-    return step * steps + " " * left + line[len(lead(line)) :]
-
-
-def _step_of(widths: list[int]) -> int:
-    for columns in (4, 2, 3, 8):
-        if all(value % columns == 0 for value in widths):
-            return columns
-    return 4
-
-
-def set_step(written: str, given: str, document: str) -> str:
-    """Indent the blocks of a text by the step that all blocks of the document have."""
-    lines = (given + written).split("\n")
-    steps = _block_steps(document)
-    nested = _block_steps("\n".join(lines))
-    if len(steps) < 2 or len(set(steps)) > 1 or not nested or steps[0] in nested:
-        return written
-    step = steps[0]
-    margins = [width(line) for line in lines[1:] if not is_blank(line)]
-    own = next((size for size in (8, 4, 2) if not any(m % size for m in margins)), 0)
-    first, base = margins[0], width(lines[0])
-    if own in (0, step) or first <= base or min(margins) < first - own:
-        return written
-    moved = [
-        " " * (base + (width(line) - first + own) // own * step) + line.lstrip(" ")
-        if not is_blank(line)
-        else line
-        for line in lines[1:]
-    ]
-    return "\n".join([lines[0], *moved])[len(given) :]
-
-
-def _block_steps(text: str) -> list[int]:
-    """Return by how many columns the lines after the openers of blocks are indented."""
-    lines = [line for line in text.split("\n") if not is_blank(line)]
-    return [
-        width(below) - width(above)
-        for above, below in pairwise(lines)
-        if above.rstrip().endswith((":", "{")) and width(below) > width(above)
-    ]
 
 
 def set_line_ends(text: str, line_break: str) -> str:

@@ -18,6 +18,7 @@ from .span import Span, enclosing
 
 _CLOSERS = (")", "]", "}")
 _FAR = 4  # lines after a bracket closed too often, until nothing can reopen it
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _HEADS = re.compile(r"[.?:+\-*/%&|^=<>,)\]}{]")
 
 
@@ -177,8 +178,11 @@ def _is_case_label(place: Place, text: str, token: Token) -> bool:
     if language is None or token.text != ")" or "esac" not in language.continues:
         return False
     line = text[text.rfind("\n", 0, token.start) + 1 : token.start]
-    in_case = place.in_case or re.search(r"\bcase\s", text[: token.start])
-    return bool(in_case) and all(len(part.split()) < 2 for part in line.split("|"))
+    patterns = _QUOTED.sub("_", line).split("|")
+    depth = int(place.in_case)
+    for word in re.findall(r"\b(?:case(?=\s)|esac\b)", text[: token.start]):
+        depth += 1 if word == "case" else -1
+    return depth > 0 and all(len(pattern.split()) < 2 for pattern in patterns)
 
 
 def _is_closed(parsed: Parsed, span: Span, node: Node) -> bool:

@@ -31,5 +31,14 @@ def test_what_only_looks_like_an_echo_stays(written: str, suffix: str) -> None:
     assert drop_suffix_echo(written, suffix) == written
 
 
+def test_a_closing_angle_bracket_of_the_fill_stays() -> None:
+    assert drop_suffix_echo("<C>\nclass A", ">\nclass A\n") == "<C>"
+
+
+def test_a_line_copied_up_to_its_first_quote_goes() -> None:
+    kept = drop_suffix_echo("$(f)\nif [ ", '")\nif [ "$x" ]; then\n', cut=True)
+    assert kept == "$(f)"
+
+
 def test_a_closing_bracket_inside_the_fill_stays() -> None:
     assert filled("r = f(|, b)\n", "python", "twice(a), b)") == "r = f(twice(a), b)\n"

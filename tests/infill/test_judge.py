@@ -1,3 +1,4 @@
+import pytest
 from filling import Stub, filled, propose_at
 
 from niello.infill.parse import parse
@@ -18,6 +19,19 @@ def test_the_part_that_does_not_parse_is_filled_once_more() -> None:
     assert candidate.text.endswith("2")
     assert "refilled" in candidate.verdict
     assert parse(text.replace("|", candidate.text), "python").broken == []
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ("case $a in\n|\nesac\n", "bash", "b) c;;)", "case $a in\nb) c;;\nesac\n"),
+        ("template |\nT f();\n", "cpp", "<class T>}", "template <class T>\nT f();\n"),
+    ],
+)
+def test_a_bracket_too_many_at_the_end_goes(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want
 
 
 def test_a_text_that_cannot_be_repaired_is_not_shown() -> None:

@@ -1,6 +1,6 @@
 from filling import filled
 
-from niello.infill.rules import set_indent_style
+from niello.infill.margins import set_indent_style
 
 
 def test_spaces_become_tabs_in_a_file_of_tabs() -> None:
@@ -29,6 +29,18 @@ def test_a_python_file_of_two_columns_keeps_them() -> None:
     text = "def f(x):\n  if x:\n    g()\n  |\n  return x\n"
     want = text.replace("|", "if y:\n    h()")
     assert filled(text, "python", "if y:\n        h()") == want
+
+
+def test_a_label_of_a_class_says_nothing_of_the_step() -> None:
+    text = "class A {\n public:\n  void f() {\n    |\n  }\n private:\n  int x;\n};\n"
+    written = "if (y) {\n      h();\n    }"
+    assert filled(text, "cpp", written) == text.replace("|", written)
+
+
+def test_lines_in_tabs_keep_their_step() -> None:
+    written = "if (a) {\n\t\t\tb();\n\t\t}"
+    text = "\t\t|\n\t\tif (c) {\n            d();\n\t\t}\n"
+    assert filled(text, "c", written) == text.replace("|", written)
 
 
 def test_a_step_that_the_file_has_somewhere_stays() -> None:

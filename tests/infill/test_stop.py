@@ -30,6 +30,8 @@ def stopped(marked: str, language: str, written: str) -> str | None:
         ("x = 1\n|\ny = 2\nz = 3\n", "python", "a()\ny = 2\nz = 3\n", "a()"),
         ("def m\n  |\nend\n", "ruby", "puts 1\nend\n\ndef n", "puts 1"),
         ("<p>|</p>\n", "html", "<b>x</b></p><p>", "<b>x</b>"),
+        ("case $a in\nb) |\nesac\n", "bash", "if c; then d; fi)\n", "if c; then d; fi"),
+        ('x="$(f |)"\n', "bash", '"$(g "$y")")"\n', '"$(g "$y")"'),
         ("`a ${b(|)}`\n", "javascript", "c)} d`", "c"),
     ],
 )
@@ -54,6 +56,7 @@ def test_a_text_that_leaves_its_construct_is_stopped(
         ("f(|\n", "python", "a, (b))"),
         ("puts |\n", "ruby", "[1].map do |x|\n  x\nend"),
         ("case $a in\n|\nesac\n", "bash", "    b) c;;\n    d) e;;"),
+        ("|\n", "bash", 'case "$a" in\n  *" -S "*) b;;\nesac'),
     ],
 )
 def test_a_text_that_may_still_be_right_goes_on(

@@ -12,6 +12,7 @@ from niello.infill.rules import trim_end
         ("x = 1\n\n", "\n\ny = 2\n", "x = 1"),
         ("x = 1\n\n\n", "", "x = 1\n"),
         ("0 ", "\n", "0"),
+        ("x = 1 ", "  # one\n", "x = 1"),
         ("\n  return 1;\n", "}\n", "\n  return 1;\n"),
     ],
 )

@@ -1,0 +1,100 @@
+"""The rules of indentation that judge a text for a span, each a pure function."""
+
+import re
+from itertools import pairwise
+
+from .lines import is_blank, lead, width
+
+
+def set_first_line(written: str, given: str, expected: str, low: int, high: int) -> str:
+    """Set the indentation of the first line on a blank line right.
+
+    ``expected`` is what it should be, ``low`` to ``high`` are the columns in order.
+    """
+    if not is_blank(given) or "\n" in written[: len(written) - len(written.lstrip())]:
+        return written
+    first = lead(written)
+    if given:
+        if not first or width(given + first) == width(expected):
+            return written
+        return written[len(first) :]
+    if low <= width(first) <= high:
+        return written
+    others = [width(line) for line in written.split("\n")[1:] if not is_blank(line)]
+    if width(first) < width(expected) and others and min(others) >= width(expected):
+        return expected + written[len(first) :]
+    return shift(written, first, expected)
+
+
+def shift(written: str, old: str, new: str) -> str:
+    """Move lines that start with the indentation ``old`` to ``new``."""
+    return "\n".join(
+        new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
+        for line in written.split("\n")
+    )
+
+
+def set_indent_style(written: str, step: str, document: str) -> str:
+    """Write the indentation of later lines as the file does, in tabs or in spaces."""
+    head, *lines = written.split("\n")
+    indented = [line for line in lines if lead(line) and not is_blank(line)]
+    tabs = step == "\t"
+    foreign = " " if tabs else "\t"
+    if not indented or any(not lead(line).startswith(foreign) for line in indented):
+        return written
+    own_style = r"^\t" if tabs else r"^ {2,}[^ *]"
+    other_style = r"^ {2,}[^ *]" if tabs else r"^\t"
+    if re.search(other_style, document, re.MULTILINE):
+        return written  # The file has both.
+    if not re.search(own_style, document, re.MULTILINE):
+        return written  # The file has neither.
+    own = _step_of([width(line) for line in indented]) if tabs else 8
+    return "\n".join([head, *(_restyle(line, own, step) for line in lines)])
+
+
+def _restyle(line: str, columns: int, step: str) -> str:
+    if is_blank(line):
+        return line
+    steps, left = divmod(width(line), columns)
+    return step * steps + " " * left + line[len(lead(line)) :]
+
+
+def _step_of(widths: list[int]) -> int:
+    for columns in (4, 2, 3, 8):
+        if all(value % columns == 0 for value in widths):
+            return columns
+    return 4
+
+
+def set_step(written: str, given: str, document: str) -> str:
+    """Indent the blocks of a text by the step that all blocks of the document have."""
+    lines = (given + written).split("\n")
+    if any("\t" in lead(line) for line in lines):
+        return written
+    steps = _block_steps(document)
+    nested = _block_steps("\n".join(lines))
+    if len(steps) < 2 or len(set(steps)) > 1 or not nested or steps[0] in nested:
+        return written
+    step = steps[0]
+    margins = [width(line) for line in lines[1:] if not is_blank(line)]
+    own = next((size for size in (8, 4, 2) if not any(m % size for m in margins)), 0)
+    first, base = margins[0], width(lines[0])
+    if own in (0, step) or first <= base or min(margins) < first - own:
+        return written
+    moved = [
+        " " * (base + (width(line) - first + own) // own * step) + line.lstrip(" ")
+        if not is_blank(line)
+        else line
+        for line in lines[1:]
+    ]
+    return "\n".join([lines[0], *moved])[len(given) :]
+
+
+def _block_steps(text: str) -> list[int]:
+    """Return by how many columns the lines after the openers of blocks are indented."""
+    lines = [line for line in text.split("\n") if not is_blank(line)]
+    return [
+        width(below) - width(above)
+        for above, below in pairwise(lines)
+        if above.rstrip().endswith((":", "{")) and width(below) > width(above) + 1
+    ]
