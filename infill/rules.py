@@ -161,12 +161,20 @@ def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
         block = "".join(bodies[start : start + period])
         repeated = n_lines - start - period
         enough = len(block) >= least and _weight(block) > least - 4
-        if repeated >= period and enough and not _is_closer(block.lstrip("#")):
+        own = _is_closer(block.lstrip("# ")) and not _ends_twice(bodies)
+        if repeated >= period and enough and not own:
             return "\n".join(lines[: start + period])[len(given) :]
     # The last time may have been cut short, as by a bracket that was there already.
     if n_lines > 1 and _is_cut_copy(*bodies[-2:]):
         lines.pop()
     return "\n".join(lines)[len(given) :]
+
+
+def _ends_twice(bodies: list[str]) -> bool:
+    """Tell whether the preprocessor's lines at the end close more than they open."""
+    depth = sum(bool(re.match(r"#\s*(?:if|region)", line)) for line in bodies)
+    n_ends = sum(bool(re.match(r"#\s*end", line)) for line in bodies)
+    return bodies[-1].startswith("#") and n_ends > depth
 
 
 def _is_cut_copy(whole: str, last: str) -> bool:

@@ -10,6 +10,7 @@ from niello.infill.rules import drop_repeats
         ("total += 1\ntotal += 1", "total += 1"),
         ("if a\n  b\nend\nend", "if a\n  b\nend"),
         ("call(first, second)\ncall(first, sec", "call(first, second)"),
+        ("#if A\nx;\n#endif\n#endif", "#if A\nx;\n#endif"),
         ("f(\n'sha1')\n'sha1'", "f(\n'sha1')"),
     ],
 )
@@ -18,7 +19,8 @@ def test_what_is_said_again_at_the_end_goes(written: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["0,\n0,\n0,", "#endif\n\n#endif", "  end\nend", "a()\nb()\na()"]
+    "written",
+    ["0,\n0,\n0,", "#if A\n#if B\n#endif\n#endif", "  end\nend", "a()\nb()\na()"],
 )
 def test_what_has_a_reason_to_come_again_stays(written: str) -> None:
     assert drop_repeats(written) == written
