@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from niello.engine.denoise import Limits
 from niello.engine.engine import Engine
@@ -30,7 +31,7 @@ def main(folder: str, n_threads: str, way: str) -> None:
         _answer(fill(engine, request))
 
 
-def fill(engine: Engine, request: dict) -> dict[str, float]:
+def fill(engine: Engine, request: dict[str, Any]) -> dict[str, float]:
     """Write at most ``n_tokens`` tokens, or one line of them, and tell the time."""
     start = time.perf_counter()
     context = Context(request["prefix"], request["suffix"])

@@ -68,6 +68,7 @@ class Contestant:
             text=True,
         )
         self.seconds_to_load = self._read()["seconds"]
+        print(f"{name}: {self.seconds_to_load:.1f} s to load", file=sys.stderr)
 
     def __enter__(self) -> "Contestant":
         """Return the running contestant."""
