@@ -138,16 +138,18 @@ class Documents:
     def cells_of(self, uri: str) -> list[Document]:
         """Return the open cells of a notebook in their order."""
         found = map(self.find, self._notebooks.get(spelling(uri), []))
-        return [each for each in found if each is not None]
+        return [each for each in found if each is not None and each.notebook]
 
     def close_notebook(
         self, params: lsp_types.DidCloseNotebookDocumentParams
     ) -> list[str]:
         """Forget a notebook and its cells, and return the cells' URIs."""
-        cells = self._notebooks.pop(spelling(params.notebook_document.uri), [])
-        closed = {*cells, *(each.uri for each in params.cell_text_documents)}
-        for uri in closed:
-            self.close(uri)
+        uri = params.notebook_document.uri
+        closed = {each.uri for each in self.cells_of(uri)}
+        closed |= {each.uri for each in params.cell_text_documents}
+        self._notebooks.pop(spelling(uri), None)
+        for cell in closed:
+            self.close(cell)
         return sorted(closed)
 
     def _open_cells(

@@ -172,6 +172,9 @@ class NielloServer(LanguageServer):
         """Stop work on a text that is no more."""
         if document is not None:
             self._drop_work(document.uri)
+            for cell in self.documents.cells_of(document.notebook):
+                if cell is not document:  # What they were offered saw another text.
+                    self.offers.forget(cell.uri)
             self.inline.changed(document)
             self.following.changed(document, document.before)
             self.warm(document, document.changed_at)

@@ -80,7 +80,7 @@ class Surroundings:
         document = self._documents.find(snapshot.uri)
         notebook = document.notebook if document else ""
         cells, place = [Cell(snapshot.text, snapshot.language)], 0
-        beside = self._documents.cells_of(notebook) if notebook else []
+        beside = self._documents.cells_of(notebook)
         if document in beside:
             own = beside.index(document)
             head = _readable(beside[:own], settings)

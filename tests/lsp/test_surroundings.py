@@ -158,6 +158,25 @@ def test_an_action_in_a_cell_edits_that_cell(start: Start, tmp_path: Path) -> No
     assert edit["changes"]["cell:1"][0]["range"] == {"start": place, "end": place}
 
 
+@pytest.mark.e2e
+def test_a_changed_cell_makes_others_ask_anew(start: Start, tmp_path: Path) -> None:
+    client = begin(start, initializationOptions={"inline": {"ahead": False}})
+    open_notebook(client, "import numpy\n", "numpy.")
+    client.inline("cell:1", (0, 6), automatic=True)
+    changes = {
+        "document": {"uri": "cell:0", "version": 2},
+        "changes": [{"text": "import numpy, scipy\n"}],
+    }
+    params = {
+        "notebookDocument": {"uri": "file:///n.ipynb", "version": 2},
+        "change": {"cells": {"textContent": [changes]}},
+    }
+    client.notify("notebookDocument/didChange", params)
+    client.inline("cell:1", (0, 6), automatic=True)
+    prompt = prompts_of(client, tmp_path)[-1]
+    assert prompt["prefix"].startswith("import numpy, scipy\n")
+
+
 def open_notebook(client: Client, *texts: str) -> None:
     items = [
         {"uri": f"cell:{n}", "languageId": "python", "version": 1, "text": text}
