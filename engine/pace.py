@@ -57,18 +57,16 @@ class Pace:
         return best
 
 
-def measure(model: Transformer, n_repeats: int = 3) -> Cost:
-    """Time passes of 1 and 16 rows; the best of a few, as noise only ever adds."""
-    few, many = (_best(model, n_rows, n_repeats) for n_rows in (1, 16))
+def measure(model: Transformer, n_repeats: int = 6) -> Cost:
+    """Time passes of 1 and 16 rows in turn; the best of each, as noise only adds."""
+    pairs = [(_seconds(model, 1), _seconds(model, 16)) for _ in range(n_repeats)]
+    few, many = (min(times) for times in zip(*pairs, strict=True))
     each = max(0.0, (many - few) / 15)
     return Cost(few - each, each)
 
 
-def _best(model: Transformer, n_rows: int, n_repeats: int) -> float:
+def _seconds(model: Transformer, n_rows: int) -> float:
     rows = Rows(torch.zeros(n_rows).long(), torch.arange(n_rows), model.new_cache())
-    best = float("inf")
-    for _ in range(n_repeats):
-        start = time.perf_counter()
-        model.logits(model.forward([rows]))
-        best = min(best, time.perf_counter() - start)
-    return best
+    start = time.perf_counter()
+    model.logits(model.forward([rows]))
+    return time.perf_counter() - start
