@@ -225,7 +225,8 @@ class Judge:
         language = self.parsed.language
         if language is None or language.layout != "flow":
             near = f"{self.near}\n{self.given}|"
-            written = margins.set_indent_style(written, step(self.parsed), near)
+            styled = margins.set_indent_style(written, step(self.parsed), near)
+            written = margins.keep_strings(styled, written, language)
         if not self._is_on_own_line():
             return written
         written = self._set_margin(written)

@@ -3,6 +3,9 @@
 import re
 from itertools import pairwise
 
+from niello.grammars.catalogue import Language
+
+from .lexis import tokens
 from .lines import is_blank, lead, width
 
 
@@ -50,6 +53,22 @@ def set_indent_style(written: str, step: str, document: str) -> str:
         return written  # The file has neither.
     own = _step_of([width(line) for line in indented]) if tabs else 8
     return "\n".join([head, *(_restyle(line, own, step) for line in lines)])
+
+
+def keep_strings(styled: str, written: str, language: Language | None) -> str:
+    """Return a restyled text with the later lines of its strings as they were.
+
+    Where blocks are told by indentation, a string's lines go with their block.
+    """
+    if styled == written or language is None or language.layout == "indent":
+        return styled
+    lines, own = styled.split("\n"), written.split("\n")
+    for token in tokens(written, language):
+        if token.kind == "string" and "\n" in token.text:
+            first = written.count("\n", 0, token.start) + 1
+            last = first + token.text.count("\n")
+            lines[first:last] = own[first:last]
+    return "\n".join(lines)
 
 
 def _restyle(line: str, columns: int, step: str) -> str:

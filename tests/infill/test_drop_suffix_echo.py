@@ -35,6 +35,10 @@ def test_a_closing_angle_bracket_of_the_fill_stays() -> None:
     assert drop_suffix_echo("<C>\nclass A", ">\nclass A\n") == "<C>"
 
 
+def test_an_escaped_quote_that_follows_goes() -> None:
+    assert drop_suffix_echo('$(f)\\"', '\\""\nend\n', cut=True) == "$(f)"
+
+
 def test_a_line_copied_up_to_its_first_quote_goes() -> None:
     kept = drop_suffix_echo("$(f)\nif [ ", '")\nif [ "$x" ]; then\n', cut=True)
     assert kept == "$(f)"

@@ -15,6 +15,13 @@ def test_tabs_become_spaces_in_a_file_of_spaces() -> None:
     assert filled(text, "python", "if y:\n\t\ty += 1") == want
 
 
+def test_the_lines_of_a_here_document_are_nobodys_to_restyle() -> None:
+    text = "if a; then\n\tb\nfi\n|\n"
+    written = "if c; then\n    cat <<E\n    d\nE\nfi"
+    want = text.replace("|", "if c; then\n\tcat <<E\n    d\nE\nfi")
+    assert filled(text, "bash", written) == want
+
+
 def test_a_file_that_shows_no_style_changes_nothing() -> None:
     assert set_indent_style("a:\n\tb", "    ", "class A:\n\n") == "a:\n\tb"
 
