@@ -73,8 +73,8 @@ def drop_suffix_echo(
     telling = cut or re.fullmatch(r"\W+\w.*", inner) or _weight(inner) >= _ALNUM
     if inner and inner != rest and body.endswith(inner) and telling:
         return body[: -len(inner)]  # The bracket after it has been cut already.
-    quoted = re.match(r"(?:\\.|[^\"'`\\]){2,}(?=[\"'`])", rest)
-    if cut and quoted and body.endswith(quoted[0]):
+    quoted = re.match(r"(?:\\.|[^\"'`\\])+(?=[\"'`])", rest)
+    if cut and quoted and len(quoted[0]) > 1 and body.endswith(quoted[0]):
         return body[: -len(quoted[0])]  # And so the quote after this.
     return written
 
