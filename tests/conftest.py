@@ -2,5 +2,5 @@
 
 import os
 
-# As the command line does: waiting threads sleep. Before torch is first imported.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# As the command line does: threads spin only a little. Before torch is first imported.
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")

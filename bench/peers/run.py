@@ -121,7 +121,7 @@ class Contestant:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, and print a table."""
     options = _arguments(argv)
-    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"  # Who waits for a turn leaves the cores.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")  # As the command line does.
     with ExitStack() as running:
         contestants = [
             running.enter_context(Contestant(name, command))

@@ -28,9 +28,10 @@ examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    # Threads that spin while they wait stand in each other's way on a busy machine: a
-    # pass took ten times as long. OpenMP reads this when torch is first imported.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # Threads that spin for long stand in each other's way on a busy machine, and waking
+    # one that sleeps costs a third of a pass on a quiet one; so they spin for a little.
+    # GNU's OpenMP reads this when torch is first imported.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     argv = sys.argv[1:] if argv is None else argv
     parser = _parser()
     # A blank keeps argparse from taking the place `-:3`, of standard input, for a flag.
