@@ -16,7 +16,7 @@ from torch import Tensor
 from niello.infill.errors import ModelError
 
 from .kernels import Kernel
-from .mask_mode import load_mask_mode
+from .mask_mode import fits, load_mask_mode
 from .model import Facts, Layer, Transformer
 from .tensorfile import check_safetensors
 
@@ -60,7 +60,8 @@ def load_masks(folder: Path, model: Transformer, kernel: Kernel) -> int:
     """Give a model its mask mode; return the most masks of a block, 0 without one."""
     made = load_config(folder).get("niello", {})
     path = Path(str(files("niello.engine") / "weights" / _MASK_MODE))
-    if not made.get("adapter_digest") or not path.is_file():
+    # Masks are the default model's own: any other drafts by look-up alone.
+    if not path.is_file() or not fits(path, made.get("adapter_digest", "")):
         return 0
     with safe_open(folder / "model.safetensors", framework="pt") as file:
         head = file.get_tensor("lm_head.weight")

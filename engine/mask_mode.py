@@ -100,6 +100,13 @@ class Sampler(NamedTuple):
         return token_ids[1:]
 
 
+def fits(path: Path, adapter_digest: str) -> bool:
+    """Return whether a mask mode was trained on the fill adapter of this digest."""
+    check_safetensors(path)
+    with safe_open(path, framework="pt") as file:
+        return (file.metadata() or {}).get("adapter_sha256") == adapter_digest
+
+
 def load_mask_mode(
     path: Path, adapter_digest: str, n_layers: int, head: Tensor, kernel: Kernel
 ) -> tuple[LowRankMasks, Sampler]:
