@@ -73,7 +73,7 @@ class Filling:
         n_most = limits.n_draft
         n_left = self.canvas.room - self._n_written - 1
         if self._heal:
-            self.draft = []
+            self.draft, self.n_guessed = [], 0
             return
         looks = n_most and not limits.sure
         found = self._look_up.draft(self.token_ids, n_most) if looks else []

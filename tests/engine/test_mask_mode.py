@@ -59,9 +59,12 @@ def engine(tiny_folder: Path, tmp_path: Path) -> Engine:
     return engine
 
 
+@pytest.mark.parametrize("given", ["", "        ", "ret"])
 @pytest.mark.parametrize("n_masks", [1, 2, 3])
-def test_guesses_of_masks_do_not_change_the_text(engine: Engine, n_masks: int) -> None:
-    canvas = Canvas(CONTEXT, "", 40, lambda _: None)
+def test_guesses_of_masks_do_not_change_the_text(
+    engine: Engine, n_masks: int, given: str
+) -> None:
+    canvas = Canvas(CONTEXT, given, 40, lambda _: None)
     engine.limits = Limits(n_draft=0)
     ((plain,),) = engine.fill([canvas], Draws())
     engine.clear_caches()
