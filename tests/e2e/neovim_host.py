@@ -16,6 +16,8 @@ from typing import Any
 
 import msgpack
 
+from niello.engine.store import Store
+
 from .neovim_screen import Screen
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -61,6 +63,8 @@ class Neovim:
             environment[f"XDG_{name}_{'DIR' if name == 'RUNTIME' else 'HOME'}"] = str(
                 place
             )
+        # The models stay where they are, though the cache folder is another.
+        environment["NIELLO_HOME"] = str(Store().root)
         self._process = subprocess.Popen(
             [executable, "--embed", "-i", "NONE", "-n", "-u", str(script)],
             stdin=subprocess.PIPE,
