@@ -149,8 +149,6 @@ def test_an_interrupt_leaves_what_the_next_pull_goes_on_with(
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         hub.go_on.set()
-        if process.returncode == 0:
-            pytest.skip("a library swallowed the interrupt, and the pull went on")
         (part,) = home.glob("models/*/model.safetensors.part")
         have = part.stat().st_size
         assert have > 0
