@@ -62,17 +62,17 @@ def draw_hole(
         enders = _enders(drawn.text[at : line_end(drawn.text, at)], span)
         stop = _ending_at(enders, stop, n_given, drawn.language)
     options = (_BLOCK if is_block else _INLINE)._replace(room=room)
-    canvas = draw_canvas(drawn, span, options, n_given)._replace(stop=stop)
+    canvas = draw_canvas(drawn, span, options, n_given)
+    # Targets of a file have their prefixes in common, not what follows them.
+    context = canvas.context._replace(anchor=None)
     if span.kind == "string":
         # A model that sees the quotes closed takes the empty string for finished.
-        suffix = canvas.context.suffix.lstrip("\"'`")
-        context = canvas.context._replace(suffix=suffix)
-        canvas = canvas._replace(context=context)
+        context = context._replace(suffix=context.suffix.lstrip("\"'`"))
     if target.hint:
         # A line of its own above, whatever line the target is on.
         line = f"{span.indent}{target.hint}\n"
-        context = canvas.context._replace(prefix=canvas.context.prefix + line)
-        canvas = canvas._replace(context=context)
+        context = context._replace(prefix=context.prefix + line)
+    canvas = canvas._replace(context=context, stop=stop)
     judge = Judge(drawn, span, n_given, stop)
     if number == len(target.template.holes) - 1:
         # With all holes filled the file must parse as well as it did before.

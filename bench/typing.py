@@ -27,8 +27,9 @@ class Typing(NamedTuple):
     keystrokes: int
     from_memory: float  # share answered without the model
     cache_hit_rate: float  # tokens of prompts found in the cache
-    tokens_per_keystroke: float  # computed, contexts and drafts included
+    tokens_per_keystroke: float  # computed: of the context, typed, and filled
     filled_per_keystroke: float  # of these, written into answers
+    guesses_per_keystroke: float  # drafts and masks computed beside, and dropped
     forwards_per_answer: float
     shown: float  # share of keystrokes with an offer
     right: float  # share of offers that are the rest of the line as it was
@@ -99,13 +100,14 @@ def type_through(client: Client, text: str, path: Path, n_keys: int) -> Typing:
         asked += client.request("niello/counters", None)["fills"] > fills
     after = client.request("niello/counters", None)
     spent = {name: after[name] - before.get(name, 0) for name in after}
-    n_times = len(times)
+    n_times, kept = len(times), spent["fed"] - spent["dropped"]
     return Typing(
         n_times,
         1 - asked / n_times,
-        spent["cached"] / max(spent["cached"] + spent["fed"], 1),
-        spent["fed"] / n_times,
+        spent["cached"] / max(spent["cached"] + kept, 1),
+        kept / n_times,
         spent["tokens"] / n_times,
+        spent["dropped"] / n_times,
         spent["forwards"] / max(asked, 1),
         shown / n_times,
         right / max(shown, 1),

@@ -55,6 +55,7 @@ class Filling:
         self.draft: list[int] = []
         self.n_guessed = 0  # tokens of the draft that masks guessed
         self.n_fed = 0
+        self.n_dropped = 0  # rows of drafts and masks that did not stay
         self.n_cached = len(cache.token_ids)
         self.forwards = 0
         self._tokens = tokens
@@ -95,6 +96,8 @@ class Filling:
         ``logits`` are the outputs at the last token and at each draft token.
         """
         allowed = self._tokens.continuing(self._heal) if self._heal else None
+        if not (self._heal or self.canvas.may_be_empty or self._text().strip()):
+            logits = self._without_end(logits)
         if limits.sure:
             choice = self._sampler.trust(logits, self.draft, allowed)
         else:
@@ -128,6 +131,7 @@ class Filling:
             reason=self.reason or "stopped",
             n_tokens=n_written,
             n_fed=self.n_fed,
+            n_dropped=self.n_dropped,
             n_cached=self.n_cached,
         )
 
@@ -139,6 +143,15 @@ class Filling:
         """Return the new text; bytes of a character cut at the end are left out."""
         written = self._tokens.decode(self.token_ids[self._n_fixed :])
         return written[self._n_healed :].decode("utf-8", "ignore")
+
+    def _without_end(self, logits: Tensor) -> Tensor:
+        """Forbid ends in the first row; the confidence counts how likely they were."""
+        open_logits = logits.clone()
+        open_logits[0, list(self._tokens.special_ids)] = float("-inf")
+        self._log_probability += float(
+            open_logits[0].logsumexp(-1) - logits[0].logsumexp(-1)
+        )
+        return open_logits
 
     def _full(self) -> int | None:
         if self._heal:
@@ -177,6 +190,7 @@ def denoise(
             n_agreed = filling.commit(model.logits(own[:n_causal]), limits)
             if limits.pace and not limits.sure:
                 limits.pace.learn(filling.n_guessed, n_agreed)
+            filling.n_dropped += len(own) - 1 - n_agreed
             filling.draft = []
             if n_masks and n_agreed in ends and filling.reason is None:
                 start = n_causal + ends.index(n_agreed) * n_masks

@@ -48,18 +48,20 @@ def pack_int8(weight: Tensor) -> Linear:
     whole = weight.float().div_(scale[:, None]).round_().to(torch.int8)
     packed = torch.ops.onednn.qlinear_prepack(whole, None)
     zeros = torch.zeros(len(scale), dtype=torch.int32)
+    scale.div_(127)  # the last factor of the activations' own scale
     multiply = torch.ops.onednn.qlinear_pointwise
+    # Conversion truncates, so half is added to round to the nearest.
+    most, middle = torch.tensor(127.0), torch.tensor(_ZERO + 0.5)
 
     def linear(rows: Tensor) -> Tensor:
-        peak = torch.linalg.vector_norm(rows, float("inf"), -1, keepdim=True)
-        peak = peak.clamp_(min=1e-12)
-        # Conversion truncates, so half is added to round to the nearest.
-        steps = rows.mul(127 / peak).add_(_ZERO + 0.5).to(torch.uint8)
+        # Several times as quick as the infinity norm, which is not vectorised.
+        peak = rows.abs().amax(-1, keepdim=True).clamp_(min=1e-12)
+        steps = torch.addcmul(middle, rows, most / peak).to(torch.uint8)
         product: Tensor = multiply(
             *(steps, 1.0, _ZERO, packed, scale, zeros, None, 1.0, 0),
             *(torch.float32, "none", [], ""),
         )
-        return product.mul_(peak.div_(127))
+        return product.mul_(peak)
 
     return linear
 

@@ -47,12 +47,14 @@ class Tokens:
 
     def prompt(self, context: Context) -> list[int]:
         """Return the ids up to where the canvas begins."""
+        anchor = len(context.prefix) if context.anchor is None else context.anchor
         return [
             self._prefix,
-            *self.encode(context.extra + context.prefix),
+            *self.encode(context.extra + context.prefix[:anchor]),
             self._suffix,
             *self.encode(context.suffix),
             self._middle,
+            *self.encode(context.prefix[anchor:]),
         ]
 
     def continuing(self, text: bytes) -> list[int]:

@@ -46,6 +46,7 @@ class Language(NamedTuple):
     indent: str = "    "
     continues: tuple[str, ...] = ()
     terminator: str = ""
+    ascii: bool = False  # whether the grammar's scanner is safe with ASCII only
     lineage: tuple[str, ...] = ()  # query folders, own one first
 
 
@@ -163,6 +164,7 @@ def _language(name: str, rows: dict[str, _Row]) -> Language:
         indent=_text(row, "indent") or "    ",
         continues=_texts(row, "continues"),
         terminator=_text(row, "terminator"),
+        ascii=bool(row.get("ascii", False)),
         lineage=tuple(lineage),
     )
 

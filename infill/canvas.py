@@ -27,6 +27,7 @@ class Canvas(NamedTuple):
     given: str  # text already typed at the start of the span; fixed, part of no prefix
     room: int  # most tokens to fill
     stop: StopRule
+    may_be_empty: bool = True  # False: something is to be written, however unlikely
 
 
 class Draws(NamedTuple):
@@ -46,6 +47,7 @@ class Fill(NamedTuple):
     reason: Reason
     n_tokens: int = 0  # tokens written
     n_fed: int = 0  # tokens computed, the context's own included
+    n_dropped: int = 0  # of these, drafts and masks that did not become text
     n_cached: int = 0  # tokens of the prompt found in the cache
 
 

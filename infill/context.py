@@ -16,19 +16,33 @@ from .span import Span
 Count = Callable[[str], int]
 """How many tokens a text has."""
 
+
+class _Outline(NamedTuple):
+    text: str
+    whole: bool  # whether it is of a text that parsed
+
+
 _PAGE = 32  # lines
 _NOTES = re.compile(r"(?:\n[ \t]*(?:#|//)[^\n]*)+\s*\Z")
 _TOP = 4000  # code points at a file's start where its imports are looked for
 _NEAR = 5000  # code points in front of the window where signatures are
 _CUT = 512  # code points, where a line is longer than the budget
+_OUTLINES_KEPT = 8
+_outlines: dict[tuple[str, int, str], _Outline] = {}  # the latest used last
 
 
 class Context(NamedTuple):
-    """Fixed text around a canvas; ``extra`` is of other files and stands in front."""
+    """Fixed text around a canvas; ``extra`` is of other files and stands in front.
+
+    Where the suffix stands in front of the canvas, so it does in front of the prefix's
+    last lines, those from ``anchor`` on. The cursor moves among them, and what a model
+    has computed of the suffix stays good.
+    """
 
     prefix: str
     suffix: str
     extra: str = ""
+    anchor: int | None = None  # code points of the prefix; None is its end
 
 
 def estimate(text: str) -> int:
@@ -48,24 +62,35 @@ def gather(
     text = parsed.text
     start = _window_start(text, span.start, prefix_tokens, count)
     end = _window_end(text, span.end, suffix_tokens, count)
-    outline = _outline(parsed, start, prefix_tokens // 4, count) if start else ""
+    outline = _steady_outline(parsed, start, prefix_tokens // 4, count) if start else ""
     after = line_break_end(parsed, span)
+    anchor = max(start, _page_start(text, span.start))
+    head = outline + to_line_feeds(text[start:anchor])
     return Context(
-        outline + to_line_feeds(text[start : span.start]),
+        head + to_line_feeds(text[anchor : span.start]),
         to_line_feeds(text[after : max(after, end)]),
         extra,
+        len(head),
     )
 
 
+def _page_start(text: str, offset: int) -> int:
+    """Return where the page of ``offset`` starts."""
+    anchor = offset
+    for _ in range(text.count("\n", 0, offset) % _PAGE + 1):
+        anchor = text.rfind("\n", 0, anchor)
+    return anchor + 1
+
+
 def line_break_end(parsed: Parsed, span: Span) -> int:
-    """Return where the suffix begins: after the line break, where the line is blank.
+    """Return where the suffix begins: after the line break, where it comes next.
 
     Whole lines end with one of their own, and models learn to write it; the judge takes
-    it off again, because the line that was blank keeps the one it has.
+    it off again, because the line keeps the one it has.
     """
     text = parsed.text
     stop = line_end(text, span.end)
-    if is_blank(text[line_start(text, span.start) : stop]) and stop < len(text):
+    if is_blank(text[span.end : stop]) and stop < len(text):
         return stop + (2 if text.startswith("\r\n", stop) else 1)
     return span.end
 
@@ -104,6 +129,23 @@ def _window_end(text: str, offset: int, budget: int, count: Count) -> int:
         line = text.rfind("\n", offset, end)
         end = line + 1 if line >= 0 else end
     return end
+
+
+def _steady_outline(parsed: Parsed, end: int, budget: int, count: Count) -> str:
+    """Return the outline as it was when this head of a text last stood in a whole one.
+
+    While something is typed the text seldom parses, and what the parser makes of the
+    lines above can change with each key. The outline stands first in a prompt: a change
+    of it costs the whole.
+    """
+    key = (parsed.name, budget, parsed.text[:end])
+    kept = _outlines.pop(key, None)
+    if kept is None or not (kept.whole or parsed.broken):
+        kept = _Outline(_outline(parsed, end, budget, count), not parsed.broken)
+    _outlines[key] = kept
+    while len(_outlines) > _OUTLINES_KEPT:
+        del _outlines[next(iter(_outlines))]
+    return kept.text
 
 
 def _outline(parsed: Parsed, end: int, budget: int, count: Count) -> str:

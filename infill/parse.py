@@ -18,6 +18,7 @@ from .offsets import Offsets, encode
 # Larger texts are filled by lines and indentation alone: parsing them takes long, and
 # no other thread runs meanwhile.
 MAX_BYTES = 500_000
+_TO_ASCII = bytes(range(128)) + b"x" * 128
 
 
 _Ranges = tuple[tuple[int, int], ...]
@@ -215,6 +216,8 @@ def _parse(
     ranges: _Ranges = (),
 ) -> tree_sitter.Tree | None:
     parser = tree_sitter.Parser(grammar(language))
+    if language.ascii:
+        data = data.translate(_TO_ASCII)
     if ranges:
         parser.included_ranges = [
             tree_sitter.Range(_point(data, start), _point(data, end), start, end)

@@ -6,7 +6,7 @@ from .canvas import Canvas, Draws, Fill, Filler, StopFlag, never
 from .context import Count, estimate, gather, line_break_end
 from .judge import Judge, Judged
 from .layers import layer_at
-from .lines import to_line_feeds
+from .lines import is_blank, line_end, line_start, to_line_feeds
 from .parse import Parsed, parse
 from .snapshot import Snapshot
 from .span import Span, find_span
@@ -115,7 +115,10 @@ def draw_canvas(
     )
     given = to_line_feeds(parsed.text[span.start : span.start + n_given])
     stop = stop_rule(layer_at(parsed, span.end), span, n_given)
-    return Canvas(context, given, options.room, stop)
+    # Nobody goes to a blank line to be told that nothing is missing there.
+    text = parsed.text
+    line = text[line_start(text, span.start) : line_end(text, span.end)]
+    return Canvas(context, given, options.room, stop, not is_blank(line))
 
 
 def _refill(

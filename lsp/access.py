@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-import pathspec
+from pathspec import GitIgnoreSpec
 
 from .documents import Document, spelling
 from .settings import Settings
@@ -40,5 +40,5 @@ def _is_secret(uri: str, globs: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _spec(globs: tuple[str, ...]) -> pathspec.PathSpec[pathspec.Pattern]:
-    return pathspec.PathSpec.from_lines("gitwildmatch", globs)
+def _spec(globs: tuple[str, ...]) -> GitIgnoreSpec:
+    return GitIgnoreSpec.from_lines(globs)

@@ -27,6 +27,7 @@ class Counts:
     forwards: int = 0
     tokens: int = 0  # written
     fed: int = 0  # computed, those of contexts included
+    dropped: int = 0  # of these, drafts and masks that did not become text
     cached: int = 0  # of contexts, found in the cache
 
 
@@ -49,6 +50,7 @@ class Counting:
             counts.forwards += fill.forwards
             counts.tokens += fill.n_tokens
             counts.fed += fill.n_fed
+            counts.dropped += fill.n_dropped
             counts.cached += fill.n_cached
         return found
 

@@ -209,7 +209,8 @@ def check_line_ends(case: Case, asked: Asked, argument: str) -> None:
         assert "\n" not in asked.result.replace("\r\n", "")
         assert "\r" not in asked.result.replace("\r\n", "")
     for canvas in asked.stub.canvases:
-        for part in (*canvas.context, canvas.given):
+        context = canvas.context
+        for part in (context.prefix, context.suffix, context.extra, canvas.given):
             assert "\r" not in part
 
 

@@ -44,7 +44,7 @@ class StubFiller:
         return [[self._fill(canvas)] * draws.n for canvas in canvases]
 
     def _fill(self, canvas: Canvas) -> Fill:
-        prefix, suffix, extra = canvas.context
+        prefix, suffix, extra, _ = canvas.context
         if self._prompts:
             with self._prompts.open("a", encoding="utf-8") as out:
                 out.write("".join([extra, prefix, canvas.given, suffix]))
@@ -72,7 +72,8 @@ class HashFiller:
         time.sleep(self._seconds)
         rows = []
         for canvas in canvases:
-            seen = "".join([*canvas.context, canvas.given])
+            context = canvas.context
+            seen = "".join([context.prefix, canvas.given, context.suffix])
             number = zlib.crc32(seen.encode())
             # Now and then a text that no gate lets through.
             text = ")(" if number % 11 == 0 else str(number)

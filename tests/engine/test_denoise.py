@@ -56,6 +56,35 @@ def test_a_batch_equals_its_canvases_alone(engine: Engine) -> None:
     ]
 
 
+def test_text_behind_the_anchor_follows_the_suffix(engine: Engine) -> None:
+    head, tail = Context("ab", "yz"), Context("abcd", "yz", anchor=2)
+    expected = [*engine.tokens.prompt(head), *engine.tokens.encode("cd")]
+    assert engine.tokens.prompt(tail) == expected
+    assert engine.tokens.prompt(tail._replace(anchor=None)) == engine.tokens.prompt(
+        Context("abcd", "yz")
+    )
+
+
+def test_a_canvas_that_must_not_stay_empty_is_filled_without_confidence(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logits = engine.model.logits
+    ends = list(engine.tokens.special_ids)
+
+    def ending(hidden: torch.Tensor) -> torch.Tensor:
+        return logits(hidden).index_add(
+            1, torch.tensor(ends), torch.full((len(hidden), len(ends)), 100.0)
+        )
+
+    monkeypatch.setattr(engine.model, "logits", ending)
+    ((empty,),) = engine.fill([canvas(PROMPTS[0])], Draws())
+    filled_canvas = canvas(PROMPTS[0])._replace(may_be_empty=False)
+    ((filled,),) = engine.fill([filled_canvas], Draws())
+    assert (empty.text, empty.reason, filled.reason) == ("", "end", "end")
+    assert filled.text.strip()
+    assert filled.confidence < -20
+
+
 def test_the_room_is_never_exceeded(engine: Engine) -> None:
     for room in (1, 2, 5):
         ((fill,),) = engine.fill([canvas(PROMPTS[1], room=room)], Draws())

@@ -34,6 +34,16 @@ def test_a_lone_surrogate_is_text() -> None:
     assert parsed.to_offset(parsed.to_byte(6)) == 6
 
 
+def test_a_shell_script_may_hold_any_character() -> None:
+    for code in (*range(0x80, 0x3000, 7), *range(0x10000, 0x10FFFF, 997)):
+        parsed = parse(f'{chr(code)}="$(echo {chr(code)})" # ${chr(code)}\n', "bash")
+        assert parsed.tree
+    parsed = parse('say() { echo "🎈$1" 🎈; }\nsay é\n', "bash")
+    assert not parsed.broken
+    start, end, _ = parsed.captures("spans", 8, 20)[0]
+    assert parsed.text[start:end] == 'say() { echo "🎈$1" 🎈; }'
+
+
 def test_a_replacement_makes_a_new_value() -> None:
     old = parse("x = 1\n", "python")
     assert replace(old, 4, 5, "f(2)").text == "x = f(2)\n"
