@@ -27,6 +27,7 @@ from .sample import Sampler
 from .tokens import Tokens
 
 _SLICE = 64  # prompt rows a pass: bounds the wait for a stop
+FEW = 8  # known tokens that are better computed in the pass that writes
 
 
 class Limits(NamedTuple):
@@ -93,7 +94,7 @@ class Filling:
     def commit(self, logits: Tensor, limits: Limits) -> int:
         """Take the draft's checked run and one more token; return the run's length.
 
-        ``logits`` are the outputs at the last token and at each draft token.
+        ``logits`` are the outputs at the last known token and at each draft token.
         """
         allowed = self._tokens.continuing(self._heal) if self._heal else None
         if not (self._heal or self.canvas.may_be_empty or self._text().strip()):
@@ -103,7 +104,7 @@ class Filling:
         else:
             choice = self._sampler.check(logits, self.draft, allowed)
         n_agreed = len(choice.token_ids) - 1
-        self.cache.keep([self.token_ids[-1], *choice.token_ids[:n_agreed]])
+        self.cache.keep([*self.pending, *choice.token_ids[:n_agreed]])
         for token_id, log_probability in zip(*choice, strict=True):
             if token_id in self._tokens.special_ids:
                 self.reason = "end"
@@ -136,6 +137,11 @@ class Filling:
         )
 
     @property
+    def pending(self) -> list[int]:
+        """The known tokens that are not in the cache; at least the last one."""
+        return self.token_ids[len(self.cache.token_ids) :]
+
+    @property
     def _n_written(self) -> int:
         return len(self.token_ids) - self._n_fixed
 
@@ -159,13 +165,13 @@ class Filling:
         return self.canvas.stop(self.canvas.given + self._text())
 
 
-def prefill(model: Transformer, filling: Filling, stop: StopFlag) -> None:
-    """Compute the fixed text but its last token, slice by slice."""
-    while not stop():
+def prefill(
+    model: Transformer, filling: Filling, stop: StopFlag, n_left: int = 1
+) -> None:
+    """Compute the fixed text but for its last ``n_left`` tokens, slice by slice."""
+    while not stop() and len(filling.pending) > n_left:
         start = len(filling.cache.token_ids)
         part = filling.token_ids[start:-1][:_SLICE]
-        if not part:
-            return
         model.forward([_text_rows(part, start, filling.cache)])
         filling.cache.keep(part)
         filling.n_fed += len(part)
@@ -186,11 +192,12 @@ def denoise(
         for filling, own in zip(active, torch.split(hidden, sizes), strict=True):
             filling.forwards += 1
             filling.n_fed += len(own)
-            n_causal, ends = 1 + len(filling.draft), filling.ends(limits)
-            n_agreed = filling.commit(model.logits(own[:n_causal]), limits)
+            last, ends = len(filling.pending) - 1, filling.ends(limits)
+            n_causal = last + 1 + len(filling.draft)
+            n_agreed = filling.commit(model.logits(own[last:n_causal]), limits)
             if limits.pace and not limits.sure:
                 limits.pace.learn(filling.n_guessed, n_agreed)
-            filling.n_dropped += len(own) - 1 - n_agreed
+            filling.n_dropped += len(own) - (last + 1 + n_agreed)
             filling.draft = []
             if n_masks and n_agreed in ends and filling.reason is None:
                 start = n_causal + ends.index(n_agreed) * n_masks
@@ -207,15 +214,16 @@ def _text_rows(token_ids: Sequence[int], start: int, cache: KVCache) -> Rows:
 
 
 def _rows(filling: Filling, n_masks: int, ends: Sequence[int]) -> Rows:
-    """Return the last token, its draft, and blocks of masks after the likely ends."""
-    text = [filling.token_ids[-1], *filling.draft]
+    """Return what is known, its draft, and blocks of masks after the likely ends."""
+    known = filling.pending
+    text = [*known, *filling.draft]
     start = len(filling.cache.token_ids)
     if not n_masks:
         return _text_rows(text, start, filling.cache)
     n_text = len(text)
     offsets = torch.arange(FIRST, FIRST + n_masks)
     places = torch.arange(start, start + n_text)
-    anchors = torch.tensor(ends)
+    anchors = torch.tensor(ends) + len(known) - 1
     blocks = (places[anchors][:, None] + offsets).flatten()  # (n_ends * n_masks,)
     owner = anchors.repeat_interleave(n_masks)
     n_rows = n_text + len(blocks)

@@ -14,7 +14,7 @@ from niello.infill.context import Context
 from niello.infill.errors import CanvasError
 
 from .cache import CacheStore, KVCache
-from .denoise import Filling, Limits, denoise, prefill
+from .denoise import FEW, Filling, Limits, denoise, prefill
 from .kernels import Kernel, choose
 from .load import load_masks, load_transformer
 from .model import Rows, Transformer
@@ -139,7 +139,8 @@ class Engine:
         """Compute a canvas's fixed text once and start its candidates from it."""
         sampler = Sampler(draws.temperature, draws.seed)
         first = self._filling(canvas, sampler, self._borrow(canvas, lent))
-        prefill(self.model, first, stop)
+        # What is left over is computed by each of them, with its first pass.
+        prefill(self.model, first, stop, n_left=FEW if draws.n == 1 else 1)
         varied = draws.temperature or _VARIED
         others = [
             self._filling(

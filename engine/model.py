@@ -129,27 +129,27 @@ class Transformer:
         hidden, masks = self._embed(batch)  # (all rows, width)
         turn = self._turn(torch.cat([rows.positions for rows in batch]))
         biases = [_attention_bias(rows) for rows in batch]
-        extra = self.mask_mode if len(masks) else None
+        extra = self.mask_mode if masks is not None else None
         for number, layer in enumerate(self._layers):
             rows_in = self._norm(hidden, layer.norm_in)
             qkv = layer.qkv(rows_in)  # (all rows, (heads + 2 kv_heads) dim)
             if layer.qkv_bias is not None:
                 qkv += layer.qkv_bias
             if extra:
-                _add_at(qkv, masks, extra.qkv(number, rows_in[masks]))
+                qkv[masks] += extra.qkv(number, rows_in[masks])
             mixed = self._attend(number, qkv, turn, batch, biases)
             hidden += layer.attn_out(mixed)
             if extra:
-                _add_at(hidden, masks, extra.attn_out(number, mixed[masks]))
+                hidden[masks] += extra.attn_out(number, mixed[masks])
             rows_in = self._norm(hidden, layer.norm_ffn)
             gate_up = layer.gate_up(rows_in)  # (all rows, 2 ffn)
             if extra:
-                _add_at(gate_up, masks, extra.gate_up(number, rows_in[masks]))
+                gate_up[masks] += extra.gate_up(number, rows_in[masks])
             gate, up = gate_up.chunk(2, dim=-1)
             gated = functional.silu(gate).mul_(up)
             hidden += layer.down(gated)
             if extra:
-                _add_at(hidden, masks, extra.down(number, gated[masks]))
+                hidden[masks] += extra.down(number, gated[masks])
         return hidden
 
     @torch.inference_mode()
@@ -172,20 +172,22 @@ class Transformer:
         normed = self._norm(hidden, self._norm_out)
         return self._guesser.guess(normed, known, self._embedding, sure)
 
-    def _embed(self, batch: Sequence[Rows]) -> tuple[Tensor, Tensor]:
-        """Return input vectors of all rows and the indices of the mask rows."""
+    def _embed(self, batch: Sequence[Rows]) -> tuple[Tensor, slice | Tensor | None]:
+        """Return input vectors of all rows, and which of them are masks if any is."""
         token_ids = torch.cat([rows.token_ids for rows in batch])
         hidden = self._embedding[token_ids].float()
         if all(rows.masks is None for rows in batch):
-            return hidden, torch.empty(0, dtype=torch.int64)
+            return hidden, None
         offsets = torch.cat(
             [
                 torch.zeros_like(r.token_ids) if r.masks is None else r.masks
                 for r in batch
             ]
         )
-        masks = offsets.nonzero()[:, 0]
+        if not offsets.any():
+            return hidden, None
         assert self.mask_mode is not None, "mask rows need a mask mode"
+        masks = _as_slice(offsets.nonzero()[:, 0])
         hidden[masks] = self.mask_mode.embed(offsets[masks])
         return hidden, masks
 
@@ -268,5 +270,7 @@ def _rotate(heads: Tensor, turn: Tensor) -> Tensor:
     return torch.cat([turned.real, turned.imag], dim=-1)
 
 
-def _add_at(rows: Tensor, index: Tensor, values: Tensor) -> None:
-    rows.index_add_(0, index, values)
+def _as_slice(index: Tensor) -> slice | Tensor:
+    """Return neighbours as a slice, which copies nothing."""
+    first, last = int(index[0]), int(index[-1])
+    return slice(first, last + 1) if last - first == len(index) - 1 else index

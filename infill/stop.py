@@ -106,12 +106,16 @@ def closed_too_much(place: Place, text: str) -> int | None:
 
 def _ends_at(place: Place, outer: list[Frame], text: str, token: Token) -> bool:
     """Tell whether the construct ends at a line end outside of all its own brackets."""
+    if not is_blank(place.rest):
+        return False  # The fill joins what is left of the line.
+    kind, below_given = place.span.kind, _starts_below(place, text)
+    if kind == "line" and not below_given and _is_whole(place, text[: token.start]):
+        return True
     below = re.sub(r"\A(?:[ \t\f]*\n)+", "", text[token.end :])
-    if is_blank(below) or not is_blank(place.rest):
-        return False  # Nobody knows yet; or the fill joins what is left of the line.
+    if is_blank(below):
+        return False  # Nobody knows yet.
     line = below.split("\n", 1)[0]
-    kind = place.span.kind
-    if kind in ("block", "list") or _starts_below(place, text):
+    if kind in ("block", "list") or below_given:
         return width(line) < min(place.floor, _first_width(place, text))
     if kind == "body":
         if len(outer) == len(place.frames) and place.frames and not _indents(place):
@@ -122,6 +126,16 @@ def _ends_at(place: Place, outer: list[Frame], text: str, token: Token) -> bool:
     if width(line) > width(text) or text[: token.start].endswith("\\"):
         return False
     return not _continues(place, line, whole="\n" in below)
+
+
+def _is_whole(place: Place, text: str) -> bool:
+    """Tell whether nothing below can belong to the statement that ends here."""
+    language = place.language
+    if language is None:
+        return False
+    if language.layout == "indent":
+        return not text.rstrip().endswith((":", "\\", "|", ">", "-"))
+    return bool(language.terminator) and text.rstrip().endswith(language.terminator)
 
 
 def _continues(place: Place, line: str, whole: bool) -> bool:
