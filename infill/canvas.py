@@ -47,8 +47,8 @@ class Fill(NamedTuple):
     reason: Reason
     n_tokens: int = 0  # tokens written
     n_fed: int = 0  # tokens computed, the context's own included
-    n_dropped: int = 0  # of these, drafts and masks that did not become text
     n_cached: int = 0  # tokens of the prompt found in the cache
+    n_dropped: int = 0  # of those computed, drafts and masks that did not become text
 
 
 class Filler(Protocol):

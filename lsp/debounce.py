@@ -5,7 +5,7 @@ long while keys come in a burst, and short for somebody who types thoughtfully, 
 new line or has just opened a bracket.
 """
 
-_BURST = 4  # gaps shorter than this many base waits are a burst
+_BURST = 8  # gaps shorter than this many base waits are a burst
 _SMOOTH = 0.5  # weight of the newest gap
 _PAUSE = 1.0  # seconds; a longer gap says nothing about the rhythm
 _OPENERS = "\n.([{=,:"

@@ -48,7 +48,7 @@ class Inline:
         3, "How many candidates are drawn when you ask for one.", low=1, high=8
     )
     debounce_ms: int = _setting(
-        40,
+        20,
         "Shortest wait after a keystroke, in milliseconds; fast typing lengthens it.",
         low=0,
         high=5000,

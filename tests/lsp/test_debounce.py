@@ -2,7 +2,7 @@
 
 from niello.lsp.debounce import Debounce
 
-BASE = 0.04
+BASE = 0.02
 
 
 def typed_every(gap: float) -> Debounce:

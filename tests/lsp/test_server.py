@@ -371,7 +371,7 @@ def test_the_prompt_holds_the_text_as_the_client_has_it(
     client.inline(URI, (1, 7))
     line = (tmp_path / "server0" / "record").read_text("utf-8").splitlines()[0]
     prefix, given, suffix, _ = json.loads(line)
-    assert prefix + given + suffix == "a\nb = 🛰é\n"
+    assert f"{prefix}{given}\n{suffix}" == "a\nb = 🛰é\n"
 
 
 def test_a_changed_project_file_is_read_again(start: Start, tmp_path: Path) -> None:
