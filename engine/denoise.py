@@ -168,7 +168,10 @@ class Filling:
 def prefill(
     model: Transformer, filling: Filling, stop: StopFlag, n_left: int = 1
 ) -> None:
-    """Compute the fixed text but for its last ``n_left`` tokens, slice by slice."""
+    """Compute the fixed text slice by slice, until ``n_left`` tokens or fewer are left.
+
+    One is left at least: the pass that writes begins with it.
+    """
     while not stop() and len(filling.pending) > n_left:
         start = len(filling.cache.token_ids)
         part = filling.token_ids[start:-1][:_SLICE]
