@@ -17,6 +17,7 @@ _CONTROL = re.compile(
 _CLOSERS = (")", "]", "}")
 _QUOTES = ('"', "'", "`")
 _ALNUM = 3  # letters and digits that make a line worth comparing
+_CLOSING_TAG = re.compile(r"(?:</[\w.:-]*>)+[)};,]*")
 
 
 def cut_control(written: str, document: str) -> str:
@@ -149,7 +150,7 @@ def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
     of one statement, and there is hardly a reason to say a part twice.
     """
     lines = (given + written).split("\n")
-    while len(lines) > 1 and lines[-1] == lines[-2] and _is_closer(lines[-1].strip()):
+    while len(lines) > 1 and lines[-1] == lines[-2] and _closes_block(lines[-1]):
         lines.pop()  # What closes a block is never said twice at one margin.
     bodies = [line.strip() for line in lines]
     n_lines = len(lines)
@@ -162,6 +163,7 @@ def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
         repeated = n_lines - start - period
         enough = len(block) >= least and _weight(block) > least - 4
         own = _is_closer(block.lstrip("# ")) and not _ends_twice(bodies)
+        own = own or _CLOSING_TAG.fullmatch(block) is not None
         if repeated >= period and enough and not own:
             return "\n".join(lines[: start + period])[len(given) :]
     # The last time may have been cut short, as by a bracket that was there already.
@@ -181,8 +183,16 @@ def _is_cut_copy(whole: str, last: str) -> bool:
     """Tell whether a line is the one above again, cut short."""
     closers = whole[len(last) :].rstrip(";,")
     least = _ALNUM if closers and not closers.strip(")]}") else 2 * _ALNUM
+    if _CLOSING_TAG.fullmatch(last):
+        return False
     enough = _weight(last) >= least and 2 * len(last) > len(whole)
     return enough and whole.startswith(last)
+
+
+def _closes_block(line: str) -> bool:
+    """Tell whether a line is a closer; tags count where lines are indented at all."""
+    tag = line[:1].isspace() and _CLOSING_TAG.fullmatch(line.strip()) is not None
+    return tag or _is_closer(line.strip())
 
 
 def _is_closer(line: str) -> bool:

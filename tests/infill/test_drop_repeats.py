@@ -28,3 +28,11 @@ def test_what_has_a_reason_to_come_again_stays(written: str) -> None:
 
 def test_the_typed_part_of_the_line_counts() -> None:
     assert drop_repeats("1\nvalue = 1", given="value = ") == "1"
+
+
+def test_tags_that_close_one_after_the_other_are_no_repeat() -> None:
+    for text in (
+        "<a>\n      <a>\n        <b />\n      </a>\n    </a>",
+        "<Panel>\n  <Panel>\n    x\n  </Panel>\n</Panel>",
+    ):
+        assert drop_repeats(text, "    ") == text
