@@ -27,7 +27,7 @@ from .sample import Sampler
 from .tokens import Tokens
 
 _SLICE = 64  # prompt rows a pass: bounds the wait for a stop
-FEW = 8  # known tokens that are better computed in the pass that writes
+FEW = 16  # known tokens that are better computed in the pass that writes
 
 
 class Limits(NamedTuple):

@@ -44,7 +44,8 @@ def load_transformer(folder: Path, kernel: Kernel) -> Transformer:
     with safe_open(path, framework="pt") as file:
         read: Read = file.get_tensor
         names = set(file.keys())
-        embedding = read("model.embed_tokens.weight")
+        # A copy: one tensor of the mapped file would keep all its pages in memory.
+        embedding = read("model.embed_tokens.weight").clone()
         tied = "lm_head.weight" not in names
         head = embedding if tied else read("lm_head.weight")
         return Transformer(

@@ -110,15 +110,15 @@ def measure_passes(engine: Engine, ffn_width: int) -> list[Pass]:
 
 def measure_growth(engine: Engine, n_threads: int) -> list[Grown]:
     """Time fills of growing contexts and lengths; the text is the model's own."""
-    source = Path(argparse.__file__).read_text("utf-8")
+    token_ids = engine.tokens.encode(Path(argparse.__file__).read_text("utf-8"))
+    prefixes = [
+        engine.tokens.decode(token_ids[:n_context]).decode("utf-8", "ignore")
+        for n_context in CONTEXTS
+    ]
     drafting = engine.limits
-    engine.tokens.special_ids = (
-        frozenset()
-    )  # Every fill is as long as it is asked to be.
+    engine.tokens.special_ids = frozenset()  # Every fill is as long as it may be.
     found = []
-    for n_context in CONTEXTS:
-        token_ids = engine.tokens.encode(source)[:n_context]
-        prefix = engine.tokens.decode(token_ids).decode("utf-8", "ignore")
+    for n_context, prefix in zip(CONTEXTS, prefixes, strict=True):
         engine.clear_caches()
         prefill = _seconds(partial(engine.warm, Context(prefix, "")))
         for n_tokens in FILLS:
@@ -176,7 +176,10 @@ def table(rows: Sequence[Pass] | Sequence[Grown]) -> str:
     """Return rows as a Markdown table."""
     names = [name.replace("_", " ") for name in rows[0]._fields]
     lines = [names, ["---"] * len(names)]
-    lines += [[f"{value:.3g}" for value in row] for row in rows]
+    lines += [
+        [str(value) if isinstance(value, int) else f"{value:.3g}" for value in row]
+        for row in rows
+    ]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -208,6 +211,8 @@ def plot(passes: Sequence[Pass], grown: Sequence[Grown], path: Path) -> None:
     right.set(
         xscale="log", xlabel="tokens of context, computed anew", ylabel="times as fast"
     )
+    right.set_xticks(CONTEXTS, map(str, CONTEXTS))
+    right.minorticks_off()
     for panel in (left, right):
         panel.grid(alpha=0.3)
         panel.legend(frameon=False, fontsize=8)
