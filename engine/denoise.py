@@ -61,10 +61,9 @@ class Filling:
         self.forwards = 0
         self._tokens = tokens
         self._sampler = sampler
-        self._given = tokens.encode(canvas.given)
-        # The user's last token may begin a longer one, so it is written again.
-        self._heal = tokens.decode(self._given[-1:])
-        self.token_ids = [*prompt, *self._given[:-1]]
+        fixed, n_healed = fixed_tokens(canvas, tokens)
+        self._heal = tokens.decode(fixed[len(fixed) - n_healed :])
+        self.token_ids = [*prompt, *fixed[: len(fixed) - n_healed]]
         self._n_fixed = len(self.token_ids)
         self._n_healed = len(self._heal)
         self._log_probability = 0.0
@@ -163,6 +162,18 @@ class Filling:
         if self._heal:
             return None
         return self.canvas.stop(self.canvas.given + self._text())
+
+
+def fixed_tokens(canvas: Canvas, tokens: Tokens) -> tuple[list[int], int]:
+    """Return the tokens behind the middle's control token, and how many heal.
+
+    Text that ends within a line may end within a token, as "return " does before a
+    word: its last token is written again, and may become a longer one.
+    """
+    lead, given = canvas.context.lead, canvas.given
+    token_ids = tokens.encode(lead + given)
+    whole = not given and (not lead or lead.endswith("\n"))
+    return token_ids, 0 if whole else min(1, len(token_ids))
 
 
 def prefill(

@@ -14,7 +14,7 @@ from niello.infill.context import Context
 from niello.infill.errors import CanvasError
 
 from .cache import CacheStore, KVCache
-from .denoise import FEW, Filling, Limits, denoise, prefill
+from .denoise import FEW, Filling, Limits, denoise, fixed_tokens, prefill
 from .kernels import Kernel, choose
 from .load import load_masks, load_transformer
 from .model import Rows, Transformer
@@ -152,9 +152,10 @@ class Engine:
 
     def _borrow(self, canvas: Canvas, lent: Sequence[KVCache] = ()) -> KVCache:
         prompt = self.tokens.prompt(canvas.context)
-        given = self.tokens.encode(canvas.given)[:-1]
+        fixed, n_healed = fixed_tokens(canvas, self.tokens)
         # The last of them is computed in the first pass that writes.
-        return self._store.borrow([*prompt, *given][:-1], lent)
+        fixed = fixed[: len(fixed) - n_healed]
+        return self._store.borrow([*prompt, *fixed][:-1], lent)
 
     def _filling(self, canvas: Canvas, sampler: Sampler, cache: KVCache) -> Filling:
         prompt = self.tokens.prompt(canvas.context)

@@ -46,15 +46,13 @@ class Tokens:
         return b"".join(table[token_id] for token_id in token_ids)
 
     def prompt(self, context: Context) -> list[int]:
-        """Return the ids up to where the canvas begins."""
-        anchor = len(context.prefix) if context.anchor is None else context.anchor
+        """Return the ids up to the control token behind which ``lead`` stands."""
         return [
             self._prefix,
-            *self.encode(context.extra + context.prefix[:anchor]),
+            *self.encode(context.extra + context.prefix[: context.anchor]),
             self._suffix,
             *self.encode(context.suffix),
             self._middle,
-            *self.encode(context.prefix[anchor:]),
         ]
 
     def continuing(self, text: bytes) -> list[int]:

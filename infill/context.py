@@ -44,6 +44,11 @@ class Context(NamedTuple):
     extra: str = ""
     anchor: int | None = None  # code points of the prefix; None is its end
 
+    @property
+    def lead(self) -> str:
+        """The prefix from the anchor on."""
+        return "" if self.anchor is None else self.prefix[self.anchor :]
+
 
 def estimate(text: str) -> int:
     """Return about how many tokens a text of code has."""

@@ -104,6 +104,20 @@ def test_asking_brings_candidates_to_cycle(nvim: Neovim) -> None:
     nvim.until_text(f"# Print a greeting.\nprint({ghost})")
 
 
+def test_a_changed_name_is_followed_to_its_next_place(
+    neovim: Neovim, tmp_path: Path
+) -> None:
+    text = "def area(width, height):\n    size = width * height\n    return size\n"
+    nvim = start_neovim(tmp_path, text, command=REAL, options="next_edit = true")
+    try:
+        nvim.keys("2G0wciwtotal<Esc>")
+        nvim.until_seen("return sizetotal")
+        nvim.keys("<Tab>")
+        nvim.until_text(text.replace("size", "total")[:-1])
+    finally:
+        nvim.close()
+
+
 def test_a_code_action_fills(nvim: Neovim) -> None:
     nvim.call("nvim_buf_set_lines", 0, -1, -1, True, ["        return ⟦⟧"])
     nvim.keys("G:Niello action<CR>")

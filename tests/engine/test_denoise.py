@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from niello.engine.denoise import Limits
+from niello.engine.denoise import Limits, fixed_tokens
 from niello.engine.engine import Engine
 from niello.engine.kernels import INT8
 from niello.engine.sample import Sampler
@@ -57,12 +57,23 @@ def test_a_batch_equals_its_canvases_alone(engine: Engine) -> None:
 
 
 def test_text_behind_the_anchor_follows_the_suffix(engine: Engine) -> None:
-    head, tail = Context("ab", "yz"), Context("abcd", "yz", anchor=2)
-    expected = [*engine.tokens.prompt(head), *engine.tokens.encode("cd")]
-    assert engine.tokens.prompt(tail) == expected
-    assert engine.tokens.prompt(tail._replace(anchor=None)) == engine.tokens.prompt(
-        Context("abcd", "yz")
-    )
+    tokens = engine.tokens
+    head, whole = Context("ab", "yz"), Context("abc\ncd", "yz", anchor=2)
+    assert tokens.prompt(whole) == tokens.prompt(head)
+    assert whole.lead == "c\ncd"
+    assert whole._replace(anchor=None).lead == ""
+
+
+@pytest.mark.parametrize(
+    ("lead", "given", "n_healed"),
+    [("", "", 0), ("a\n", "", 0), ("a\nb ", "", 1), ("a\n", "b", 1), ("", "b", 1)],
+)
+def test_text_that_ends_within_a_line_is_healed(
+    engine: Engine, lead: str, given: str, n_healed: int
+) -> None:
+    context = Context(f"x{lead}", "", anchor=1)
+    fixed, n = fixed_tokens(canvas(context, given), engine.tokens)
+    assert (fixed, n) == (engine.tokens.encode(lead + given), n_healed)
 
 
 def test_a_canvas_that_must_not_stay_empty_is_filled_without_confidence(
