@@ -22,7 +22,8 @@ class _Outline(NamedTuple):
     whole: bool  # whether it is of a text that parsed
 
 
-_PAGE = 32  # lines
+_PAGE = 32  # lines that the window moves by
+_ANCHOR_PAGE = 16  # lines that the anchor moves by
 _NOTES = re.compile(r"(?:\n[ \t]*(?:#|//)[^\n]*)+\s*\Z")
 _TOP = 4000  # code points at a file's start where its imports are looked for
 _NEAR = 5000  # code points in front of the window where signatures are
@@ -80,9 +81,9 @@ def gather(
 
 
 def _page_start(text: str, offset: int) -> int:
-    """Return where the page of ``offset`` starts."""
+    """Return where the anchor's page of ``offset`` starts."""
     anchor = offset
-    for _ in range(text.count("\n", 0, offset) % _PAGE + 1):
+    for _ in range(text.count("\n", 0, offset) % _ANCHOR_PAGE + 1):
         anchor = text.rfind("\n", 0, anchor)
     return anchor + 1
 
