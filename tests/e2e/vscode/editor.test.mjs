@@ -178,8 +178,7 @@ test('a killed server starts again and fills', async () => {
   process.kill(old, 'SIGKILL');
   await until(() => host.serverPids(FAKE[1]).some((pid) => pid !== old), 'a new server');
   await host.untilStatus('Niello is ready');
-  await host.ask();
-  await host.untilGhost('a + b');
+  await host.askUntilGhost((ghost) => ghost === 'a + b');
 });
 
 test('switching off in a file silences it, and the status says so', async () => {

@@ -209,6 +209,22 @@ export class Host {
     await this.keys(['Alt+\\']);
   }
 
+  // Asks again until something is shown: a server that still starts answers with nothing,
+  // and the status may be that of the one before it.
+  async askUntilGhost(fits) {
+    return until(
+      async () => {
+        await this.ask();
+        const patience = Date.now() + 5000; // a new question ends the one before it
+        while (Date.now() < patience && !fits(await this.ghost())) {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        return fits(await this.ghost());
+      },
+      async () => `ghost text, but ${JSON.stringify(await this.ghost())}`,
+    );
+  }
+
   // Whether a text stands on the page as a decoration, which is no part of the document.
   decoration(text) {
     return this.page.evaluate((wanted) => {

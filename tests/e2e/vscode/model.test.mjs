@@ -114,7 +114,7 @@ test('a killed server starts again and fills', async () => {
   await host.untilStatus('Niello is ready');
   await host.open('killed.py', LAST, 15);
   await host.keys(' ');
-  await host.untilGhost(SOME);
+  await host.askUntilGhost(SOME);
 });
 
 test('a changed setting holds without a restart', async () => {
