@@ -125,6 +125,8 @@ test('a changed setting holds without a restart', async () => {
   await until(
     async () => {
       await host.keys(' ');
+      // VS Code asks only once the keys rest for a moment.
+      await new Promise((resolve) => setTimeout(resolve, 1000));
       const said = (await host.status()).includes('switched off (setting enabled)');
       await host.keys(['Backspace']);
       return said;
