@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from .cursors import at_cursor
+from .cursors import as_served
 from .network import Base, load_base
 from .samples import (
     ENDS,
@@ -42,7 +42,7 @@ def main() -> None:
     rng = random.Random(options.seed)
     corpus = Corpus(options.corpus, held_out=True)
     held_out = [
-        at_cursor(corpus.draw(rng, language), 256, 128)
+        as_served(corpus.draw(rng, language), 256, 128, rng)
         for language in corpus.languages
         for _ in range(options.n_held_out)
     ]
@@ -68,7 +68,7 @@ def measure_held_out(
     """Return exact match, and how many texts came to an end."""
     texts, ended = draw(base, tokenizer, samples, 64)
     pairs = [
-        (text, sample.given + sample.middle)
+        (text, sample.lead + sample.given + sample.middle)
         for text, sample in zip(texts, samples, strict=True)
     ]
     counts = {

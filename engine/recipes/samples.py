@@ -19,7 +19,10 @@ PREFIX, MIDDLE, SUFFIX, END = 151659, 151660, 151661, 151643
 ENDS = {151643, 151645, 151662, 151663, 151664}
 PYTHON_SHARE = 0.3
 _MOST_BLOCK_LINES = 24
-_SPAN_SHARE = 0.12  # of the samples: a span with any two places for its edges
+_LINES = (1, 1, 1, 2, 2, 3, 4, 5, 6, 8)  # of a middle of whole lines
+_SPAN_SHARE = 0.14  # of the samples: a span with any two places for its edges
+_NOTES = ("//", "/*", "*", "# ", "#\n")
+_NOTES_REFUSED = 0.8  # of the middles that begin with a comment, licences mostly
 _WHOLE_LINES_SHARE = 0.25  # of the samples: the middle ends with its line
 
 
@@ -27,10 +30,11 @@ class Sample(NamedTuple):
     """A text cut at a cursor, or around a span that is replaced."""
 
     language: str
-    prefix: str  # up to the start of the cursor's line, or to the span
+    prefix: str  # up to the lead, or the cursor's line, or the span
     given: str  # what stands on that line in front of the cursor
     middle: str
     suffix: str
+    lead: str = ""  # lines between prefix and given text; they stand behind the suffix
 
 
 class Problem(NamedTuple):
@@ -69,6 +73,14 @@ class Corpus:
             if sample is not None:
                 return sample
 
+    def draw_files(
+        self, rng: random.Random, language: str, n: int
+    ) -> list[tuple[str, str]]:
+        """Return path and text of ``n`` files of one package, or of fewer."""
+        package = rng.choice(self._by_language[language]).package
+        files = [f for f in self._by_language[language] if f.package == package]
+        return [(f.path, f.text) for f in rng.sample(files, min(n, len(files)))]
+
     def count_tokens(
         self, tokenizer: Tokenizer, n_files: int, rng: random.Random
     ) -> Counter[int]:
@@ -92,15 +104,15 @@ def cut(text: str, rng: random.Random, language: str) -> Sample | None:
     left = ""  # what stays of the last line
     if kind < _SPAN_SHARE:
         return _cut_span(lines, first, rng, language)
-    if kind < 0.3:  # the rest of a line
+    if kind < 0.28:  # the rest of a line
         column = rng.randrange(_depth(lines[first]), len(lines[first].rstrip()))
-    elif kind < 0.4:  # the rest between brackets
+    elif kind < 0.36:  # the rest between brackets
         found = _brackets(lines[first], rng)
         if found is None:
             return None
         column, left = found[0], lines[first][found[1] :]
-    elif kind < 0.6:  # a few lines of one block
-        last = min(first + rng.randint(1, 8), _block_end(lines, first, inside=False))
+    elif kind < 0.64:  # a few lines of one block
+        last = min(first + rng.choice(_LINES), _block_end(lines, first, inside=False))
     else:  # a body, or an opener with its body
         last = _block_end(lines, first, inside=True)
         if last <= first + 1 or last - first > _MOST_BLOCK_LINES:
@@ -115,13 +127,21 @@ def cut(text: str, rng: random.Random, language: str) -> Sample | None:
     written = lines[first][column:] + "".join(lines[first + 1 : last])
     written = written.removesuffix("\n")
     middle = written.removesuffix(left.removesuffix("\n"))
-    if not middle.strip():
+    is_note = middle.lstrip().startswith(_NOTES)
+    if not middle.strip() or (is_note and rng.random() < _NOTES_REFUSED):
         return None
     suffix = (left or "\n") + "".join(lines[last:horizon])
     if not left and rng.random() < _WHOLE_LINES_SHARE:
         middle, suffix = middle + "\n", suffix.removeprefix("\n")
     prefix, given = "".join(lines[window:first]), lines[first][:column]
     return Sample(language, prefix, given, middle, suffix)
+
+
+def with_lead(sample: Sample, n_lines: int) -> Sample:
+    """Move the prefix's last lines behind the suffix, as the product's anchor does."""
+    lines = sample.prefix.splitlines(keepends=True)
+    head = "".join(lines[: -n_lines - 1])
+    return sample._replace(prefix=head, lead=sample.prefix[len(head) :])
 
 
 def is_at_cursor(sample: Sample) -> bool:
@@ -133,9 +153,11 @@ def is_at_cursor(sample: Sample) -> bool:
 def prompt_ids(tokenizer: Tokenizer, sample: Sample) -> list[int]:
     """Encode everything in front of the canvas, in the order the engine uses."""
     prefix, suffix = encode(tokenizer, sample.prefix), encode(tokenizer, sample.suffix)
-    # The engine writes the last given token again, since the cursor may have cut it.
-    given = encode(tokenizer, sample.given)[:-1]
-    return [PREFIX, *prefix, SUFFIX, *suffix, MIDDLE, *given]
+    fixed = encode(tokenizer, sample.lead + sample.given)
+    if sample.given or not sample.lead.endswith("\n"):
+        # The engine writes the last token again, since the cursor may have cut it.
+        del fixed[-1:]
+    return [PREFIX, *prefix, SUFFIX, *suffix, MIDDLE, *fixed]
 
 
 def encode(tokenizer: Tokenizer, text: str) -> list[int]:

@@ -19,7 +19,7 @@ import torch
 from torch.nn.functional import cross_entropy, linear
 
 from .adapters import Adapters, fill_in, rank_of, read_weights, write_weights
-from .cursors import at_cursor, training_ids
+from .cursors import as_served, training_ids, with_extra
 from .network import Base, attend_causally, load_base, rms_norm, run_layer
 from .run import Run, add_arguments
 from .samples import Corpus, encode, read_tokenizer
@@ -106,7 +106,8 @@ class Trainer:
         share = rng.uniform(0.25, 1.0)
         prefix, suffix = self.options.prefix_tokens, self.options.suffix_tokens
         sample = corpus.draw(rng, language)
-        sample = at_cursor(sample, int(share * prefix), int(share * suffix))
+        sample = as_served(sample, int(share * prefix), int(share * suffix), rng)
+        sample = with_extra(sample, corpus, rng)
         return Lesson(*training_ids(self.tokenizer, sample))
 
     def _losses(self, lesson: Lesson) -> torch.Tensor:

@@ -24,6 +24,7 @@ from torch.nn.functional import cross_entropy
 
 from . import mask_mode
 from .blocks import Blocks, blocks_in_drawn, blocks_in_prompt, stack
+from .cursors import as_served
 from .measure import measure
 from .network import Base, load_base
 from .run import Run, add_arguments
@@ -81,7 +82,10 @@ class Trainer:
 
     def _round(self) -> None:
         options, rng = self.options, self.run.rng
-        samples = [self.corpus.draw(rng) for _ in range(options.round)]
+        samples = [
+            as_served(self.corpus.draw(rng), 256, 128, rng)
+            for _ in range(options.round)
+        ]
         texts = draw_texts(self.base, self.tokenizer, samples, options.drawn)
         rng.shuffle(texts)
         for start in range(0, len(texts), options.batch):
