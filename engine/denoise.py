@@ -186,7 +186,7 @@ def prefill(
     while not stop() and len(filling.pending) > n_left:
         start = len(filling.cache.token_ids)
         part = filling.token_ids[start:-1][:_SLICE]
-        model.forward([_text_rows(part, start, filling.cache)])
+        model.forward([text_rows(part, filling.cache)])
         filling.cache.keep(part)
         filling.n_fed += len(part)
 
@@ -222,7 +222,9 @@ def denoise(
         active = [filling for filling in active if filling.reason is None]
 
 
-def _text_rows(token_ids: Sequence[int], start: int, cache: KVCache) -> Rows:
+def text_rows(token_ids: Sequence[int], cache: KVCache) -> Rows:
+    """Return causal rows of the tokens that come after those in the cache."""
+    start = len(cache.token_ids)
     positions = torch.arange(start, start + len(token_ids))
     return Rows(torch.tensor(token_ids), positions, cache)
 
@@ -233,7 +235,7 @@ def _rows(filling: Filling, n_masks: int, ends: Sequence[int]) -> Rows:
     text = [*known, *filling.draft]
     start = len(filling.cache.token_ids)
     if not n_masks:
-        return _text_rows(text, start, filling.cache)
+        return text_rows(text, filling.cache)
     n_text = len(text)
     offsets = torch.arange(FIRST, FIRST + n_masks)
     places = torch.arange(start, start + n_text)

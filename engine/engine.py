@@ -15,6 +15,7 @@ from niello.infill.errors import CanvasError
 
 from .cache import CacheStore, KVCache
 from .denoise import FEW, Filling, Limits, denoise, fixed_tokens, prefill
+from .join import join_scores
 from .kernels import Kernel, choose
 from .load import load_masks, load_transformer
 from .model import Rows, Transformer
@@ -86,9 +87,13 @@ class Engine:
             lent = [group[0].cache for group in groups]
             groups.append(self._begin(canvas, draws, stop, lent))
         denoise(self.model, [f for group in groups for f in group], self.limits, stop)
+        filled = []
+        for canvas, group in zip(canvases, groups, strict=True):
+            fills = [filling.result() for filling in group]
+            filled.append(self._join(canvas, fills, group[0].cache, stop))
         for group in groups:
             self._store.give_back(group[0].cache)
-        return [[filling.result() for filling in group] for group in groups]
+        return filled
 
     def warm(self, context: Context, stop: StopFlag = never) -> None:
         """Compute the keys and values of a context ahead of its canvas."""
@@ -149,6 +154,17 @@ class Engine:
             for number in range(1, draws.n)
         ]
         return [first, *others]
+
+    def _join(
+        self, canvas: Canvas, fills: list[Fill], cache: KVCache, stop: StopFlag
+    ) -> list[Fill]:
+        """Tell candidates apart by what follows them; a single one needs no telling."""
+        texts = list(dict.fromkeys(fill.text for fill in fills))
+        if len(texts) == 1 or not canvas.after or stop():
+            return fills
+        scores = join_scores(self.model, self.tokens, canvas, texts, cache)
+        joins = dict(zip(texts, scores, strict=True))
+        return [fill._replace(join=joins[fill.text]) for fill in fills]
 
     def _borrow(self, canvas: Canvas, lent: Sequence[KVCache] = ()) -> KVCache:
         prompt = self.tokens.prompt(canvas.context)

@@ -48,12 +48,16 @@ class Tokens:
     def prompt(self, context: Context) -> list[int]:
         """Return the ids up to the control token behind which ``lead`` stands."""
         return [
-            self._prefix,
-            *self.encode(context.extra + context.prefix[: context.anchor]),
+            *self.opening(context),
             self._suffix,
             *self.encode(context.suffix),
             self._middle,
         ]
+
+    def opening(self, context: Context) -> list[int]:
+        """Return the prompt up to the anchor; the file goes on with ``lead``."""
+        text = context.extra + context.prefix[: context.anchor]
+        return [self._prefix, *self.encode(text)]
 
     def continuing(self, text: bytes) -> list[int]:
         """Return the tokens that begin with ``text``, or with which it begins.

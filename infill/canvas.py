@@ -28,6 +28,7 @@ class Canvas(NamedTuple):
     room: int  # most tokens to fill
     stop: StopRule
     may_be_empty: bool = True  # False: something is to be written, however unlikely
+    after: str = ""  # what the file goes on with; tells several candidates apart
 
 
 class Draws(NamedTuple):
@@ -43,12 +44,13 @@ class Fill(NamedTuple):
 
     text: str
     confidence: float  # mean log-probability of the text's tokens, nats
-    forwards: int  # passes that wrote; those of the context are not counted
+    forwards: int  # passes that wrote; those of the context and joins are not counted
     reason: Reason
     n_tokens: int = 0  # tokens written
     n_fed: int = 0  # tokens computed, the context's own included
     n_cached: int = 0  # tokens of the prompt found in the cache
     n_dropped: int = 0  # of those computed, drafts and masks that did not become text
+    join: float = 0.0  # mean log-probability of what comes after; 0: not looked at
 
 
 class Filler(Protocol):

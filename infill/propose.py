@@ -12,6 +12,8 @@ from .snapshot import Snapshot
 from .span import Span, find_span
 from .stop import stop_rule
 
+_AFTER = 200  # code points behind a span that candidates are ranked by
+
 
 class Options(NamedTuple):
     """What a caller may choose about proposing."""
@@ -30,10 +32,11 @@ class Candidate(NamedTuple):
 
     span: Span
     text: str
-    score: float
+    score: float  # mean log-probability of its tokens, nats
     verdict: tuple[str, ...]  # the rules that cut or repaired it, in order
     n_tokens: int = 0
     forwards: int = 0
+    join: float = 0.0  # how well the file goes on after it, nats; 0 for a single one
 
 
 def propose(
@@ -97,8 +100,9 @@ def propose_in(
             judged.verdict,
             fill.n_tokens,
             fill.forwards,
+            fill.join,
         )
-    return sorted(candidates.values(), key=lambda candidate: -candidate.score)
+    return sorted(candidates.values(), key=lambda each: -each.score - each.join)
 
 
 def draw_canvas(
@@ -118,7 +122,8 @@ def draw_canvas(
     # Nobody goes to a blank line to be told that nothing is missing there.
     text = parsed.text
     line = text[line_start(text, span.start) : line_end(text, span.end)]
-    return Canvas(context, given, options.room, stop, not is_blank(line))
+    after = to_line_feeds(text[span.end : span.end + _AFTER])
+    return Canvas(context, given, options.room, stop, not is_blank(line), after)
 
 
 def _refill(
