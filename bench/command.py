@@ -7,6 +7,7 @@ from typing import Any, cast
 
 MEASUREMENTS = {
     "infill": "quality and passes on HumanEval-Infilling, beside the plain model",
+    "code": "fills of real files in all languages, against what stood there",
     "typing": "a file typed through the real server, keystroke by keystroke",
     "spans": "spans, stop rules and judge on real files, without a model",
     "server": "the server under load: a day of typing, latencies",

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 from niello.engine.denoise import Limits
 from niello.engine.engine import Engine
 from niello.engine.store import Store
-from niello.infill.canvas import Canvas, Draws, Fill
+from niello.infill.canvas import Canvas, Draws, Fill, StopFlag
 from niello.infill.context import Context
 from niello.infill.parse import parse
 from niello.infill.propose import Candidate, Options, propose
@@ -54,15 +54,22 @@ class Task(NamedTuple):
         return f"{self.prefix}{middle}{self.suffix}\n{self.test}\ncheck({self.entry})\n"
 
 
+class Twice(NamedTuple):
+    """What came of a place filled with drafts and one token a pass."""
+
+    fill: Candidate | None
+    n_fed: int  # tokens computed with drafts, the last ones of the context included
+    seconds: float
+    plain_seconds: float  # one token a pass
+    same: bool  # whether both wrote the same
+
+
 class Filled(NamedTuple):
     """What the product did with a task."""
 
     task: Task
     middle: str  # what stands between prefix and suffix afterwards
-    fill: Candidate | None
-    seconds: float
-    plain_seconds: float  # one token a pass, the same text
-    same: bool  # whether both wrote the same
+    twice: Twice
 
 
 def main(argv: Sequence[str]) -> int:
@@ -71,6 +78,8 @@ def main(argv: Sequence[str]) -> int:
     tasks = read_tasks(options.data / SETS[options.set], options.limit, options.seed)
     folder = Store().path(options.model)
     engine = Engine.load(folder, n_threads=options.threads)
+    if options.unchecked:
+        return _unchecked(engine, tasks, options.unchecked)
     filled = list(_progress("product", _product(engine, tasks), len(tasks)))
     raw = dict(_progress("plain", _raw(engine, tasks), len(tasks)))
     result = summarize(filled) | _of_plain("base", raw)
@@ -81,6 +90,23 @@ def main(argv: Sequence[str]) -> int:
         result |= _of_plain("unadapted", raw)
     result |= {"set": options.set, "seed": options.seed, "model": options.model}
     print(json.dumps(result) if options.json else _table(result))
+    return 0
+
+
+def _unchecked(
+    engine: Engine, tasks: Sequence[Task], thresholds: Sequence[float]
+) -> int:
+    """Print what guesses bring that are committed unchecked from a probability on."""
+    names = ("pass_at_1", "interval", "tpf", "lossless", "seconds_p50", "speedup")
+    print("| from | " + " | ".join(names) + " |\n" + "| --- " * (len(names) + 1) + "|")
+    checked = engine.limits
+    for sure in (0.0, *thresholds):
+        engine.limits = checked._replace(sure=sure)
+        name = f"{sure}" if sure else "checked"
+        figures = summarize(list(_progress(name, _product(engine, tasks), len(tasks))))
+        cells = [str(figures[key]) for key in names]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+    engine.limits = checked
     return 0
 
 
@@ -105,18 +131,26 @@ def summarize(filled: Sequence[Filled]) -> dict[str, object]:
     """Return the product's numbers."""
     n = len(filled)
     right = sum(passes(each.task.program(each.middle)) for each in filled)
-    shown = [each for each in filled if each.fill]
-    fills = [each.fill for each in filled if each.fill]
-    seconds = [each.seconds for each in filled]
-    forwards = [fill.forwards for fill in fills]
     return {
         "n": n,
         "pass_at_1": round(right / n, 4),
         "interval": wilson(right, n),
-        "shown": round(len(shown) / n, 4),
         "parse_rate": round(sum(map(_parses, filled)) / n, 4),
         "suffix_duplication": round(sum(map(_echoes, filled)) / n, 4),
-        "tpf": round(sum(f.n_tokens for f in fills) / max(1, sum(forwards)), 3),
+    } | cost([each.twice for each in filled])
+
+
+def cost(filled: Sequence[Twice]) -> dict[str, float]:
+    """Return how often something was shown, and what it cost."""
+    n = len(filled)
+    fills = [each.fill for each in filled if each.fill]
+    seconds = [each.seconds for each in filled]
+    n_tokens = max(1, sum(fill.n_tokens for fill in fills))
+    forwards = [fill.forwards for fill in fills]
+    return {
+        "shown": round(len(fills) / n, 4),
+        "tpf": round(n_tokens / max(1, sum(forwards)), 3),
+        "fed_per_token": round(sum(each.n_fed for each in filled) / n_tokens, 2),
         "forwards": round(statistics.mean(forwards), 2) if forwards else 0,
         "lossless": round(sum(each.same for each in filled) / n, 4),
         "seconds_p50": round(statistics.median(seconds), 3),
@@ -134,26 +168,45 @@ def wilson(right: int, n: int) -> list[float]:
     return [round((middle - half) / whole, 4), round((middle + half) / whole, 4)]
 
 
-def _product(engine: Engine, tasks: Sequence[Task]) -> Iterator[Filled]:
-    """Fill each task twice in turn: with drafts, and one token a pass; both warm."""
+def fill_twice(engine: Engine, text: str, cursor: int, language: str) -> Twice:
+    """Fill a place twice in turn: with drafts, and one token a pass; both warm."""
     drafting = engine.limits
+    snapshot = Snapshot(f"task.{language}", 0, language, text)
+    options = Options(Draws(), _ROOM)
+    counted = _Counted(engine)
+    propose(snapshot, cursor, engine, options._replace(room=1))  # warms the cache
+    start = time.perf_counter()
+    candidates = propose(snapshot, cursor, counted, options)
+    middle = time.perf_counter()
+    engine.limits = Limits(n_draft=0)
+    plain = propose(snapshot, cursor, engine, options)
+    end = time.perf_counter()
+    engine.limits = drafting
+    best = candidates[0] if candidates else None
+    same = [c.text for c in candidates] == [c.text for c in plain]
+    return Twice(best, counted.n_fed, middle - start, end - middle, same)
+
+
+class _Counted:
+    """The engine, with the tokens counted that it computes."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.n_fed = 0
+
+    def fill(
+        self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
+    ) -> list[list[Fill]]:
+        groups = self._engine.fill(canvases, draws, stop)
+        self.n_fed += sum(fill.n_fed for fills in groups for fill in fills)
+        return groups
+
+
+def _product(engine: Engine, tasks: Sequence[Task]) -> Iterator[Filled]:
     for task in tasks:
         text, cursor = as_document(task)
-        snapshot = Snapshot("task.py", 0, "python", text)
-        options = Options(Draws(), _ROOM)
-        engine.limits = drafting
-        propose(snapshot, cursor, engine, options._replace(room=1))  # warms the cache
-        start = time.perf_counter()
-        candidates = propose(snapshot, cursor, engine, options)
-        middle = time.perf_counter()
-        engine.limits = Limits(n_draft=0)
-        plain = propose(snapshot, cursor, engine, options)
-        end = time.perf_counter()
-        best = candidates[0] if candidates else None
-        same = [c.text for c in candidates] == [c.text for c in plain]
-        filled = _middle(text, task, best)
-        yield Filled(task, filled, best, middle - start, end - middle, same)
-    engine.limits = drafting
+        twice = fill_twice(engine, text, cursor, "python")
+        yield Filled(task, _middle(text, task, twice.fill), twice)
 
 
 def _middle(text: str, task: Task, candidate: Candidate | None) -> str:
@@ -234,5 +287,12 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--model", default="default")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--skip-unadapted", action="store_true")
+    parser.add_argument(
+        "--unchecked",
+        type=float,
+        nargs="+",
+        metavar="P",
+        help="a table: guesses of at least this probability are committed unchecked",
+    )
     parser.add_argument("--json", action="store_true")
     return parser.parse_args(argv)
