@@ -21,12 +21,12 @@ from niello.infill.canvas import Canvas, Fill, Reason, StopFlag
 from .cache import KVCache
 from .draft import LookUp
 from .mask_mode import FIRST
-from .model import Rows, Transformer
+from .model import Rows, Stopped, Transformer
 from .pace import Pace
 from .sample import Sampler
 from .tokens import Tokens
 
-_SLICE = 64  # prompt rows a pass: bounds the wait for a stop
+_SLICE = 64  # prompt rows a pass: bounds what a stop undoes
 FEW = 16  # known tokens that are better computed in the pass that writes
 
 
@@ -38,6 +38,13 @@ class Limits(NamedTuple):
     sure: float = 0.0  # commit guesses of this probability unchecked; 0 checks all
 
 
+class Encoded(NamedTuple):
+    """All fixed text of a canvas as tokens, but those that are written again."""
+
+    token_ids: list[int]
+    heal: bytes  # the text of those
+
+
 class Filling:
     """One candidate of one canvas while it is being written."""
 
@@ -45,11 +52,11 @@ class Filling:
         self,
         canvas: Canvas,
         tokens: Tokens,
-        prompt: Sequence[int],
+        fixed: Encoded,
         cache: KVCache,
         sampler: Sampler,
     ) -> None:
-        """Begin with a cache that holds a beginning of ``prompt`` and given text."""
+        """Begin with a cache that holds a beginning of the fixed text."""
         self.canvas = canvas
         self.cache = cache
         self.reason: Reason | None = None
@@ -61,9 +68,8 @@ class Filling:
         self.forwards = 0
         self._tokens = tokens
         self._sampler = sampler
-        fixed, n_healed = fixed_tokens(canvas, tokens)
-        self._heal = tokens.decode(fixed[len(fixed) - n_healed :])
-        self.token_ids = [*prompt, *fixed[: len(fixed) - n_healed]]
+        self._heal = fixed.heal
+        self.token_ids = list(fixed.token_ids)
         self._n_fixed = len(self.token_ids)
         self._n_healed = len(self._heal)
         self._log_probability = 0.0
@@ -164,6 +170,14 @@ class Filling:
         return self.canvas.stop(self.canvas.given + self._text())
 
 
+def encode(canvas: Canvas, tokens: Tokens) -> Encoded:
+    """Return the prompt of a canvas and what is given behind its control token."""
+    fixed, n_healed = fixed_tokens(canvas, tokens)
+    n_kept = len(fixed) - n_healed
+    prompt = tokens.prompt(canvas.context)
+    return Encoded([*prompt, *fixed[:n_kept]], tokens.decode(fixed[n_kept:]))
+
+
 def fixed_tokens(canvas: Canvas, tokens: Tokens) -> tuple[list[int], int]:
     """Return the tokens behind the middle's control token, and how many heal.
 
@@ -183,10 +197,14 @@ def prefill(
 
     One is left at least: the pass that writes begins with it.
     """
-    while not stop() and len(filling.pending) > n_left:
+    filling.cache.reserve(len(filling.pending))
+    while len(filling.pending) > n_left:
         start = len(filling.cache.token_ids)
         part = filling.token_ids[start:-1][:_SLICE]
-        model.forward([text_rows(part, filling.cache)])
+        try:
+            model.read(text_rows(part, filling.cache), stop)
+        except Stopped:
+            return
         filling.cache.keep(part)
         filling.n_fed += len(part)
 
@@ -196,12 +214,15 @@ def denoise(
 ) -> None:
     """Write all fillings to their ends; one pass serves all that are not done."""
     active = [filling for filling in fillings if filling.reason is None]
-    while active and not stop():
+    while active:
         for filling in active:
             filling.propose_draft(limits)
         n_masks = limits.pace.n_masks() if limits.pace and limits.n_draft else 0
         batch = [_rows(f, n_masks, f.ends(limits)) for f in active]
-        hidden = model.forward(batch)
+        try:
+            hidden = model.forward(batch, stop)
+        except Stopped:
+            return
         sizes = [len(rows.token_ids) for rows in batch]
         for filling, own in zip(active, torch.split(hidden, sizes), strict=True):
             filling.forwards += 1

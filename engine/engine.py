@@ -14,7 +14,7 @@ from niello.infill.context import Context
 from niello.infill.errors import CanvasError
 
 from .cache import CacheStore, KVCache
-from .denoise import FEW, Filling, Limits, denoise, fixed_tokens, prefill
+from .denoise import FEW, Encoded, Filling, Limits, denoise, encode, prefill
 from .join import join_scores
 from .kernels import Kernel, choose
 from .load import load_masks, load_transformer
@@ -98,7 +98,10 @@ class Engine:
     def warm(self, context: Context, stop: StopFlag = never) -> None:
         """Compute the keys and values of a context ahead of its canvas."""
         canvas = Canvas(context, "", 0, lambda _: None)
-        filling = self._filling(canvas, Sampler(), self._borrow(canvas))
+        fixed = self._encode(canvas)
+        # The last token is computed in the first pass that writes.
+        cache = self._store.borrow(fixed.token_ids[:-1])
+        filling = Filling(canvas, self.tokens, fixed, cache, Sampler())
         prefill(self.model, filling, stop)
         self._store.give_back(filling.cache)
 
@@ -142,14 +145,17 @@ class Engine:
         self, canvas: Canvas, draws: Draws, stop: StopFlag, lent: Sequence[KVCache]
     ) -> list[Filling]:
         """Compute a canvas's fixed text once and start its candidates from it."""
+        fixed = self._encode(canvas)
+        cache = self._store.borrow(fixed.token_ids[:-1], lent)
         sampler = Sampler(draws.temperature, draws.seed)
-        first = self._filling(canvas, sampler, self._borrow(canvas, lent))
+        first = Filling(canvas, self.tokens, fixed, cache, sampler)
         # What is left over is computed by each of them, with its first pass.
         prefill(self.model, first, stop, n_left=FEW if draws.n == 1 else 1)
         varied = draws.temperature or _VARIED
         others = [
-            self._filling(
-                canvas, Sampler(varied, draws.seed + number), first.cache.copy()
+            Filling(
+                *(canvas, self.tokens, fixed, first.cache.copy()),
+                Sampler(varied, draws.seed + number),
             )
             for number in range(1, draws.n)
         ]
@@ -166,18 +172,12 @@ class Engine:
         joins = dict(zip(texts, scores, strict=True))
         return [fill._replace(join=joins[fill.text]) for fill in fills]
 
-    def _borrow(self, canvas: Canvas, lent: Sequence[KVCache] = ()) -> KVCache:
-        prompt = self.tokens.prompt(canvas.context)
-        fixed, n_healed = fixed_tokens(canvas, self.tokens)
-        # The last of them is computed in the first pass that writes.
-        fixed = fixed[: len(fixed) - n_healed]
-        return self._store.borrow([*prompt, *fixed][:-1], lent)
-
-    def _filling(self, canvas: Canvas, sampler: Sampler, cache: KVCache) -> Filling:
-        prompt = self.tokens.prompt(canvas.context)
-        if len(prompt) + canvas.room > _WINDOW:
+    def _encode(self, canvas: Canvas) -> Encoded:
+        fixed = encode(canvas, self.tokens)
+        n_fixed = len(fixed.token_ids)
+        if n_fixed + canvas.room > _WINDOW:
             raise CanvasError(
-                f"the context of {len(prompt)} tokens and {canvas.room} tokens of room"
+                f"the context of {n_fixed} tokens and {canvas.room} tokens of room"
                 f" do not fit the model's window of {_WINDOW}; lower the budget"
             )
-        return Filling(canvas, self.tokens, prompt, cache, sampler)
+        return fixed

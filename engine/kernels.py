@@ -10,7 +10,9 @@ applied afterwards. That is what makes a checked draft equal the one-at-a-time t
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -56,13 +58,15 @@ def pack_int8(weight: Tensor) -> Linear:
     zeros = torch.zeros(len(scale), dtype=torch.int32)
     scale.div_(127)  # the last factor of the activations' own scale
     multiply = torch.ops.onednn.qlinear_pointwise
-    # Conversion truncates, so half is added to round to the nearest.
-    most, middle = torch.tensor(127.0), torch.tensor(_ZERO + 0.5)
+    most = torch.tensor(127.0)
 
     def linear(rows: Tensor) -> Tensor:
         # Several times as quick as the infinity norm, which is not vectorised.
-        peak = rows.abs().amax(-1, keepdim=True).clamp_(min=1e-12)
-        steps = torch.addcmul(middle, rows, most / peak).to(torch.uint8)
+        scaled = rows.abs()
+        peak = scaled.amax(-1, keepdim=True).clamp_(min=1e-12)
+        torch.mul(rows, most / peak, out=scaled)
+        # Nor is the conversion to unsigned bytes; turning the sign over adds 128.
+        steps = scaled.round_().to(torch.int8).view(torch.uint8).bitwise_xor_(_ZERO)
         product: Tensor = multiply(
             *(steps, 1.0, _ZERO, packed, scale, zeros, None, 1.0, 0),
             *(torch.float32, "none", [], ""),
@@ -93,15 +97,30 @@ def choose() -> Kernel:
                 continue
         except (RuntimeError, AttributeError, NotImplementedError):
             continue
-        timed.append((_seconds(linear, rows), kernel))
+        timed.append((seconds(partial(linear, rows)), kernel))
     return min(timed, key=lambda pair: pair[0])[1]
 
 
-def _seconds(linear: Linear, rows: Tensor, n_repeats: int = 8) -> float:
+@contextmanager
+def onednn_products() -> Iterator[None]:
+    """Let oneDNN compute matrix products of float32.
+
+    The setting allows it bfloat16 as well, which processors with AMX take up.
+    """
+    matmul = torch.backends.mkldnn.matmul
+    before = matmul.fp32_precision
+    matmul.fp32_precision = "bf16"
+    try:
+        yield
+    finally:
+        matmul.fp32_precision = before
+
+
+def seconds(work: Callable[[], object], n_repeats: int = 8) -> float:
     """Return the best of a few timings: neighbours only ever make a run slower."""
     best = float("inf")
     for _ in range(n_repeats):
         start = time.perf_counter()
-        linear(rows)
+        work()
         best = min(best, time.perf_counter() - start)
     return best

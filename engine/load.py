@@ -15,6 +15,7 @@ from torch import Tensor
 
 from niello.infill.errors import ModelError
 
+from .attention import onednn_pays
 from .kernels import Kernel
 from .mask_mode import fits, load_mask_mode
 from .model import Facts, Layer, Transformer
@@ -48,13 +49,15 @@ def load_transformer(folder: Path, kernel: Kernel) -> Transformer:
         embedding = read("model.embed_tokens.weight").clone()
         tied = "lm_head.weight" not in names
         head = embedding if tied else read("lm_head.weight")
-        return Transformer(
+        model = Transformer(
             facts,
             embedding,
             [_load_layer(read, names, i, kernel) for i in range(facts.n_layers)],
             read("model.norm.weight").float(),
             kernel.pack(head),
         )
+    model.onednn = onednn_pays(facts.n_heads, facts.n_kv_heads, facts.head_dim)
+    return model
 
 
 def load_masks(folder: Path, model: Transformer, kernel: Kernel) -> int:

@@ -13,10 +13,15 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor
 
-from .cache import STEP, KVCache, whole_steps
+from niello.infill.canvas import StopFlag, never
+
+from .attention import attend, attention_bias, rotate
+from .cache import KVCache
 from .kernels import Linear
 
-_FEW = 4  # of fewer rows matrix products sum up in an order of their own
+
+class Stopped(Exception):
+    """Raised within a pass that nobody waits for any more; its rows are not kept."""
 
 
 class Facts(NamedTuple):
@@ -92,6 +97,23 @@ class MaskMode(Protocol):
         ...
 
 
+class _Pass(NamedTuple):
+    """What all layers of a pass share."""
+
+    batch: Sequence[Rows]
+    turn: Tensor  # (all rows, 1, dim / 2) complex: the positions' rotations
+    biases: Sequence[Tensor]  # one a sequence, see `attention_bias`
+    masks: slice | Tensor | None  # which rows are masks, if any is
+
+
+class _Heads(NamedTuple):
+    """One sequence's part of a layer."""
+
+    queries: Tensor  # (time, heads, dim)
+    keys: Tensor  # (kv_heads, seen, dim)
+    values: Tensor  # (kv_heads, seen, dim)
+
+
 class Transformer:
     """The model: embeddings, layers, and the map back to the vocabulary."""
 
@@ -106,6 +128,7 @@ class Transformer:
         """Join the parts; ``embedding`` is ``(vocabulary, width)``, any float type."""
         self.facts = facts
         self.mask_mode: MaskMode | None = None
+        self.onednn = False  # whether attention of many rows is oneDNN's
         self._guesser: Guesser | None = None
         self._embedding = embedding
         self._layers = layers
@@ -119,38 +142,26 @@ class Transformer:
         return KVCache(self.facts.n_layers, self.facts.n_kv_heads, self.facts.head_dim)
 
     @torch.inference_mode()
-    def forward(self, batch: Sequence[Rows]) -> Tensor:
+    def forward(self, batch: Sequence[Rows], stop: StopFlag = never) -> Tensor:
         """Compute all rows; return hidden states ``(all rows, width)``, in order.
 
-        Each cache holds the new rows' keys and values afterwards, not yet kept.
+        Each cache holds the new rows' keys and values afterwards, not yet kept. The
+        flag is read before each layer and ends the pass with `Stopped`.
         """
-        for rows in batch:
-            rows.cache.reserve(len(rows.token_ids))
-        hidden, masks = self._embed(batch)  # (all rows, width)
-        turn = self._turn(torch.cat([rows.positions for rows in batch]))
-        biases = [_attention_bias(rows) for rows in batch]
-        extra = self.mask_mode if masks is not None else None
-        for number, layer in enumerate(self._layers):
-            rows_in = self._norm(hidden, layer.norm_in)
-            qkv = layer.qkv(rows_in)  # (all rows, (heads + 2 kv_heads) dim)
-            if layer.qkv_bias is not None:
-                qkv += layer.qkv_bias
-            if extra:
-                qkv[masks] += extra.qkv(number, rows_in[masks])
-            mixed = self._attend(number, qkv, turn, batch, biases)
-            hidden += layer.attn_out(mixed)
-            if extra:
-                hidden[masks] += extra.attn_out(number, mixed[masks])
-            rows_in = self._norm(hidden, layer.norm_ffn)
-            gate_up = layer.gate_up(rows_in)  # (all rows, 2 ffn)
-            if extra:
-                gate_up[masks] += extra.gate_up(number, rows_in[masks])
-            gate, up = gate_up.chunk(2, dim=-1)
-            gated = functional.silu(gate).mul_(up)
-            hidden += layer.down(gated)
-            if extra:
-                hidden[masks] += extra.down(number, gated[masks])
+        hidden, shared = self._begin(batch)
+        self._compute(self.facts.n_layers, hidden, shared, stop)
         return hidden
+
+    @torch.inference_mode()
+    def read(self, rows: Rows, stop: StopFlag = never) -> None:
+        """Compute the keys and values of rows that nobody asks more of, as `forward`.
+
+        The last layer's are all that is computed of it.
+        """
+        hidden, shared = self._begin([rows])
+        last = self.facts.n_layers - 1
+        self._compute(last, hidden, shared, stop)
+        self._project(last, self._norm(hidden, self._layers[last].norm_in), shared)
 
     @torch.inference_mode()
     def logits(self, hidden: Tensor) -> Tensor:
@@ -171,6 +182,42 @@ class Transformer:
         assert self._guesser is not None, "mask rows need a mask mode"
         normed = self._norm(hidden, self._norm_out)
         return self._guesser.guess(normed, known, self._embedding, sure)
+
+    def _begin(self, batch: Sequence[Rows]) -> tuple[Tensor, _Pass]:
+        """Return the input vectors of all rows, and what the layers share."""
+        for rows in batch:
+            rows.cache.reserve(len(rows.token_ids))
+        hidden, masks = self._embed(batch)  # (all rows, width)
+        turn = self._turn(torch.cat([rows.positions for rows in batch]))
+        biases = [
+            attention_bias(len(r.token_ids), len(r.cache.token_ids), r.visible)
+            for r in batch
+        ]
+        return hidden, _Pass(batch, turn, biases, masks)
+
+    def _compute(
+        self, n_layers: int, hidden: Tensor, shared: _Pass, stop: StopFlag
+    ) -> None:
+        """Take the hidden states through the first layers, in place."""
+        masks = shared.masks
+        extra = self.mask_mode if masks is not None else None
+        for number, layer in enumerate(self._layers[:n_layers]):
+            if stop():
+                raise Stopped
+            rows_in = self._norm(hidden, layer.norm_in)
+            mixed = self._attend(self._project(number, rows_in, shared), shared)
+            hidden += layer.attn_out(mixed)
+            if extra:
+                hidden[masks] += extra.attn_out(number, mixed[masks])
+            rows_in = self._norm(hidden, layer.norm_ffn)
+            gate_up = layer.gate_up(rows_in)  # (all rows, 2 ffn)
+            if extra:
+                gate_up[masks] += extra.gate_up(number, rows_in[masks])
+            gate, up = gate_up.chunk(2, dim=-1)
+            gated = functional.silu(gate).mul_(up)
+            hidden += layer.down(gated)
+            if extra:
+                hidden[masks] += extra.down(number, gated[masks])
 
     def _embed(self, batch: Sequence[Rows]) -> tuple[Tensor, slice | Tensor | None]:
         """Return input vectors of all rows, and which of them are masks if any is."""
@@ -199,75 +246,38 @@ class Transformer:
         angles = positions[:, None].double() * self._frequencies
         return torch.polar(torch.ones_like(angles), angles).to(torch.complex64)[:, None]
 
-    def _attend(
-        self,
-        number: int,
-        qkv: Tensor,
-        turn: Tensor,
-        batch: Sequence[Rows],
-        biases: Sequence[Tensor],
-    ) -> Tensor:
-        """Mix values by attention, each sequence within its own cache."""
-        facts = self.facts
+    def _project(self, number: int, rows_in: Tensor, shared: _Pass) -> list[_Heads]:
+        """Map rows to queries, keys and values; the caches hold the latter two."""
+        facts, layer = self.facts, self._layers[number]
+        qkv = layer.qkv(rows_in)  # (all rows, (heads + 2 kv_heads) dim)
+        if layer.qkv_bias is not None:
+            qkv += layer.qkv_bias
+        if self.mask_mode and shared.masks is not None:
+            qkv[shared.masks] += self.mask_mode.qkv(number, rows_in[shared.masks])
         n_turned = facts.n_heads + facts.n_kv_heads
         heads = qkv.view(len(qkv), -1, facts.head_dim)  # (rows, heads, dim)
-        turned = _rotate(heads[:, :n_turned], turn)
-        mixed = torch.empty(len(qkv), facts.n_heads * facts.head_dim)
-        start = 0
-        for rows, bias in zip(batch, biases, strict=True):
-            stop = start + len(rows.token_ids)
-            keys, values = rows.cache.write(
-                number,
-                turned[start:stop, facts.n_heads :].transpose(0, 1),
-                heads[start:stop, n_turned:].transpose(0, 1),
-            )  # (kv_heads, seen, dim)
-            queries = turned[start:stop, : facts.n_heads]
-            mixed[start:stop] = _attention(queries, keys, values, bias)
-            start = stop
-        return mixed
+        turned = rotate(heads[:, :n_turned], shared.turn)
+        sizes = [len(rows.token_ids) for rows in shared.batch]
+        parts = zip(shared.batch, turned.split(sizes), heads.split(sizes), strict=True)
+        return [
+            _Heads(
+                turned_part[:, : facts.n_heads],
+                *rows.cache.write(
+                    number,
+                    turned_part[:, facts.n_heads :].transpose(0, 1),
+                    part[:, n_turned:].transpose(0, 1),
+                ),
+            )
+            for rows, turned_part, part in parts
+        ]
 
-
-def _attention_bias(rows: Rows) -> Tensor:
-    """Return what is added to the scores ``(time, seen)``: 0 or minus infinity."""
-    n_new, n_kept = len(rows.token_ids), len(rows.cache.token_ids)
-    n_seen = n_kept + n_new
-    bias = torch.zeros(n_new, whole_steps(n_seen))
-    bias[:, n_seen:] = float("-inf")
-    if rows.visible is None:
-        bias[:, n_kept:n_seen] = torch.full((n_new, n_new), float("-inf")).triu_(1)
-    else:
-        bias[:, n_kept:n_seen].masked_fill_(~rows.visible, float("-inf"))
-    return bias
-
-
-def _attention(queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor) -> Tensor:
-    """Return ``(time, heads * dim)``; heads that share a key head are put together.
-
-    Values are mixed step by step: how a matrix product sums up depends on its length,
-    and a row must come out the same to the last bit however many stand beside it.
-    """
-    n_kv_heads, n_asked = len(keys), len(queries)
-    if n_asked * queries.shape[1] < _FEW * n_kv_heads:
-        queries = functional.pad(queries, (0, 0, 0, 0, 0, _FEW - n_asked))
-        bias = functional.pad(bias, (0, 0, 0, _FEW - n_asked))
-    n_new, _, head_dim = queries.shape
-    grouped = queries.view(n_new, n_kv_heads, -1, head_dim).permute(1, 2, 0, 3)
-    scores = grouped.reshape(n_kv_heads, -1, head_dim) @ keys.transpose(1, 2)
-    scores = scores.mul_(head_dim**-0.5).view(n_kv_heads, -1, n_new, keys.shape[1])
-    weights = (scores + bias).softmax(-1).view(n_kv_heads, -1, keys.shape[1])
-    mixed = weights[:, :, :STEP] @ values[:, :STEP]
-    for start in range(STEP, keys.shape[1], STEP):
-        stop = start + STEP
-        mixed.baddbmm_(weights[:, :, start:stop], values[:, start:stop])
-    mixed = mixed.view(n_kv_heads, -1, n_new, head_dim)
-    return mixed.permute(2, 0, 1, 3).reshape(n_new, -1)[:n_asked]
-
-
-def _rotate(heads: Tensor, turn: Tensor) -> Tensor:
-    """Rotate ``(rows, heads, dim)``: element i and i + dim/2 are one complex number."""
-    real, imaginary = heads.chunk(2, dim=-1)
-    turned = torch.complex(real, imaginary) * turn
-    return torch.cat([turned.real, turned.imag], dim=-1)
+    def _attend(self, heads: Sequence[_Heads], shared: _Pass) -> Tensor:
+        """Mix values by attention, each sequence within its own cache."""
+        mixed = [
+            attend(*own, bias, self.onednn)
+            for own, bias in zip(heads, shared.biases, strict=True)
+        ]
+        return mixed[0] if len(mixed) == 1 else torch.cat(mixed)
 
 
 def _as_slice(index: Tensor) -> slice | Tensor:

@@ -14,7 +14,7 @@ StopRule = Callable[[str], int | None]
 full, or None while it goes on. Pure; called once a forward pass."""
 
 StopFlag = Callable[[], bool]
-"""True once nobody waits for the answer any more; read between forward passes."""
+"""True once nobody waits for the answer any more; read often within a pass."""
 
 Reason = Literal["span", "end", "room", "stopped"]
 """Why a fill ended: the span's rule, the model's end token, no room left, the flag."""

@@ -6,10 +6,11 @@ import pytest
 import torch
 from transformers import Qwen2Config, Qwen2ForCausalLM
 
+from niello.engine.attention import onednn_pays
 from niello.engine.cache import KVCache
 from niello.engine.kernels import FLOAT32, INT8
 from niello.engine.load import load_transformer
-from niello.engine.model import Rows, Transformer
+from niello.engine.model import Rows, Stopped, Transformer
 
 CONFIG = Qwen2Config(
     vocab_size=320,
@@ -61,13 +62,17 @@ def test_logits_equal_the_reference(reference: Qwen2ForCausalLM, folder: Path) -
     torch.testing.assert_close(got, expected, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("onednn", [False, True])
 @pytest.mark.parametrize(
-    "sizes", [[300], [1] * 20 + [280], [255, 2, 43], [64, 64, 64, 64, 44]]
+    "sizes", [[300], [1] * 20 + [280], [191, 2, 107], [64, 64, 64, 64, 44]]
 )
 def test_rows_are_the_same_to_the_last_bit_however_they_are_cut(
-    folder: Path, sizes: list[int]
+    folder: Path, sizes: list[int], onednn: bool
 ) -> None:
     model = load_transformer(folder, INT8)
+    if onednn and not onednn_pays(14, 2, 64):
+        pytest.skip("oneDNN is no quicker on this processor, or sums up differently")
+    model.onednn = onednn
     token_ids = torch.randint(0, 320, (300,))
     whole = compute(model, model.new_cache(), token_ids)
     cache = model.new_cache()
@@ -96,6 +101,31 @@ def test_a_row_sees_only_what_it_is_shown(folder: Path) -> None:
     got = model.logits(model.forward([rows]))
     branch = compute(model, model.new_cache(), torch.tensor([5, 7, 9]))
     assert torch.equal(got[[0, 2, 3]], branch)
+
+
+def test_rows_that_are_only_read_leave_the_same_keys_and_values(folder: Path) -> None:
+    model = load_transformer(folder, INT8)
+    token_ids = torch.randint(0, 320, (30,))
+    caches = model.new_cache(), model.new_cache()
+    read, computed = (Rows(token_ids, torch.arange(30), cache) for cache in caches)
+    model.read(read)
+    model.forward([computed])
+    for cache in caches:
+        cache.keep(token_ids.tolist())
+    following = torch.tensor([7])
+    assert torch.equal(*(compute(model, cache, following) for cache in caches))
+
+
+def test_a_stopped_pass_keeps_nothing_and_can_be_done_again(folder: Path) -> None:
+    model = load_transformer(folder, INT8)
+    token_ids = torch.randint(0, 320, (30,))
+    cache = model.new_cache()
+    flags = iter([False, True])
+    with pytest.raises(Stopped):
+        model.read(Rows(token_ids, torch.arange(30), cache), lambda: next(flags))
+    assert not cache.token_ids
+    again = compute(model, cache, token_ids)
+    assert torch.equal(again, compute(model, model.new_cache(), token_ids))
 
 
 def test_a_tied_head_is_the_embedding(

@@ -1,0 +1,89 @@
+"""Attention of new rows to a cache: exact to the last bit however rows are grouped.
+
+How a matrix product sums up depends on its length and, below a few rows, on their
+number. So caches are read in whole steps, values are mixed step by step, and few rows
+are made more. Knows nothing of layers.
+"""
+
+from contextlib import nullcontext
+from functools import partial
+
+import torch
+import torch.nn.functional as functional
+from torch import Tensor
+
+from .cache import STEP, whole_steps
+from .kernels import onednn_products, seconds
+
+_FEW = 4  # of fewer rows matrix products sum up in an order of their own
+_MANY = 16  # rows from which oneDNN's preparation of a product pays
+
+
+def attention_bias(n_new: int, n_kept: int, visible: Tensor | None) -> Tensor:
+    """Return what is added to the scores of all but kept rows: 0 or minus infinity.
+
+    Its columns are the new rows and the rest of the last step. ``visible`` is of the
+    new rows, ``(n_new, n_new)``; None means causal.
+    """
+    bias = torch.full((n_new, whole_steps(n_kept + n_new) - n_kept), float("-inf"))
+    if visible is None:
+        bias.triu_(1)
+    else:
+        bias[:, :n_new].masked_fill_(visible, 0.0)
+    return bias
+
+
+def attend(
+    queries: Tensor, keys: Tensor, values: Tensor, bias: Tensor, onednn: bool
+) -> Tensor:
+    """Return ``(time, heads * dim)``; heads that share a key head are put together.
+
+    ``queries`` are ``(time, heads, dim)``, ``keys`` and ``values`` whole steps,
+    ``(kv_heads, seen, dim)``. ``onednn`` says whether many rows are left to it.
+    """
+    n_kv_heads, n_asked = len(keys), len(queries)
+    if n_asked * queries.shape[1] < _FEW * n_kv_heads:
+        queries = functional.pad(queries, (0, 0, 0, 0, 0, _FEW - n_asked))
+        bias = functional.pad(bias, (0, 0, 0, _FEW - n_asked))
+    n_new, _, head_dim = queries.shape
+    grouped = queries.view(n_new, n_kv_heads, -1, head_dim).permute(1, 2, 0, 3)
+    grouped = grouped.reshape(n_kv_heads, -1, head_dim) * head_dim**-0.5
+    with onednn_products() if onednn and n_asked >= _MANY else nullcontext():
+        # In place from here on: after a long context nothing else is as large.
+        weights = grouped @ keys.transpose(1, 2)
+        by_head = weights.view(n_kv_heads, -1, n_new, keys.shape[1])
+        by_head[..., -bias.shape[1] :].add_(bias)
+        torch.softmax(weights, -1, out=weights)
+        mixed = weights[:, :, :STEP] @ values[:, :STEP]
+        for start in range(STEP, keys.shape[1], STEP):
+            stop = start + STEP
+            mixed.baddbmm_(weights[:, :, start:stop], values[:, start:stop])
+    mixed = mixed.view(n_kv_heads, -1, n_new, head_dim)
+    return mixed.permute(2, 0, 1, 3).reshape(n_new, -1)[:n_asked]
+
+
+def onednn_pays(n_heads: int, n_kv_heads: int, head_dim: int) -> bool:
+    """Return whether oneDNN attends quicker here, and the same to the last bit.
+
+    The usual library, MKL, leaves AVX-512 unused on processors that are not Intel's.
+    """
+    if not hasattr(torch.backends.mkldnn, "matmul"):  # new in PyTorch 2.9
+        return False
+    generator = torch.Generator().manual_seed(0)
+    n_new, n_seen = 64, 4 * STEP
+    queries = torch.randn(n_new, n_heads, head_dim, generator=generator)
+    keys, values = torch.randn(2, n_kv_heads, n_seen, head_dim, generator=generator)
+    bias = attention_bias(n_new, n_seen - n_new, None)
+    usual, other = (
+        partial(attend, queries, keys, values, bias, onednn) for onednn in (False, True)
+    )
+    if not torch.equal(usual(), other()):
+        return False
+    return seconds(other) < 0.8 * seconds(usual)
+
+
+def rotate(heads: Tensor, turn: Tensor) -> Tensor:
+    """Rotate ``(rows, heads, dim)``: element i and i + dim/2 are one complex number."""
+    real, imaginary = heads.chunk(2, dim=-1)
+    turned = torch.complex(real, imaginary) * turn
+    return torch.cat([turned.real, turned.imag], dim=-1)
