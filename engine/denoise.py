@@ -177,18 +177,27 @@ def fixed_tokens(canvas: Canvas, tokens: Tokens) -> tuple[list[int], int]:
 
 
 def prefill(
-    model: Transformer, filling: Filling, stop: StopFlag, n_left: int = 1
+    model: Transformer, fillings: Sequence[Filling], stop: StopFlag, n_left: int = 1
 ) -> None:
-    """Compute the fixed text slice by slice, until ``n_left`` tokens or fewer are left.
+    """Compute fixed text, slice by slice, until ``n_left`` tokens or fewer are left.
 
-    One is left at least: the pass that writes begins with it.
+    One is left at least: the pass that writes begins with it. Short texts share a slice.
     """
-    while not stop() and len(filling.pending) > n_left:
-        start = len(filling.cache.token_ids)
-        part = filling.token_ids[start:-1][:_SLICE]
-        model.forward([_text_rows(part, start, filling.cache)])
-        filling.cache.keep(part)
-        filling.n_fed += len(part)
+    waiting = [filling for filling in fillings if len(filling.pending) > n_left]
+    while waiting and not stop():
+        parts: list[list[int]] = []
+        n_rows = 0
+        for filling in waiting:
+            parts.append(filling.pending[:-1][: _SLICE - n_rows])
+            n_rows += len(parts[-1])
+            if n_rows == _SLICE:
+                break
+        pairs = list(zip(waiting, parts, strict=False))
+        model.forward([_text_rows(p, len(f.cache.token_ids), f.cache) for f, p in pairs])
+        for filling, part in pairs:
+            filling.cache.keep(part)
+            filling.n_fed += len(part)
+        waiting = [filling for filling in waiting if len(filling.pending) > n_left]
 
 
 def denoise(
@@ -199,16 +208,20 @@ def denoise(
     while active and not stop():
         for filling in active:
             filling.propose_draft(limits)
-        n_masks = limits.pace.n_masks() if limits.pace and limits.n_draft else 0
+        n_masks = 0
+        if limits.pace and limits.n_draft:
+            n_masks = limits.pace.n_masks(len(active))
         batch = [_rows(f, n_masks, f.ends(limits)) for f in active]
         hidden = model.forward(batch)
-        sizes = [len(rows.token_ids) for rows in batch]
-        for filling, own in zip(active, torch.split(hidden, sizes), strict=True):
+        owned = torch.split(hidden, [len(rows.token_ids) for rows in batch])
+        for filling, own, logits in zip(
+            active, owned, _checks(model, active, owned), strict=True
+        ):
             filling.forwards += 1
             filling.n_fed += len(own)
             last, ends = len(filling.pending) - 1, filling.ends(limits)
             n_causal = last + 1 + len(filling.draft)
-            n_agreed = filling.commit(model.logits(own[last:n_causal]), limits)
+            n_agreed = filling.commit(logits, limits)
             if limits.pace and not limits.sure:
                 limits.pace.learn(filling.n_guessed, n_agreed)
             filling.n_dropped += len(own) - (last + 1 + n_agreed)
@@ -220,6 +233,19 @@ def denoise(
                 filling.draft = model.guess(block, known, limits.sure)
             filling.n_guessed = len(filling.draft)
         active = [filling for filling in active if filling.reason is None]
+
+
+def _checks(
+    model: Transformer, active: Sequence[Filling], owned: Sequence[Tensor]
+) -> Sequence[Tensor]:
+    """Return the outputs at each filling's last known token and at its draft."""
+    firsts = [len(filling.pending) - 1 for filling in active]
+    sizes = [1 + len(filling.draft) for filling in active]
+    rows = [
+        own[first : first + size]
+        for own, first, size in zip(owned, firsts, sizes, strict=True)
+    ]
+    return torch.split(model.logits(torch.cat(rows)), sizes)
 
 
 def _text_rows(token_ids: Sequence[int], start: int, cache: KVCache) -> Rows:

@@ -13,7 +13,7 @@ from niello.infill.canvas import Canvas, Draws, Fill, StopFlag, never
 from niello.infill.context import Context
 from niello.infill.errors import CanvasError
 
-from .cache import CacheStore, KVCache
+from .cache import CacheStore, KVCache, worth_a_copy
 from .denoise import FEW, Filling, Limits, denoise, fixed_tokens, prefill
 from .kernels import Kernel, choose
 from .load import load_masks, load_transformer
@@ -81,20 +81,19 @@ class Engine:
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag = never
     ) -> list[list[Fill]]:
         """Fill each canvas ``draws.n`` times, all of them in the same passes."""
-        groups: list[list[Filling]] = []
-        for canvas in canvases:
-            lent = [group[0].cache for group in groups]
-            groups.append(self._begin(canvas, draws, stop, lent))
+        firsts = self._begin(canvases, draws, stop)
+        groups = [[first, *self._others(first, draws)] for first in firsts]
         denoise(self.model, [f for group in groups for f in group], self.limits, stop)
-        for group in groups:
-            self._store.give_back(group[0].cache)
+        for first in firsts:
+            self._store.give_back(first.cache)
         return [[filling.result() for filling in group] for group in groups]
 
     def warm(self, context: Context, stop: StopFlag = never) -> None:
         """Compute the keys and values of a context ahead of its canvas."""
         canvas = Canvas(context, "", 0, lambda _: None)
-        filling = self._filling(canvas, Sampler(), self._borrow(canvas))
-        prefill(self.model, filling, stop)
+        cache = self._store.borrow(self._fixed(canvas)[:-1])
+        filling = self._filling(canvas, Sampler(), cache)
+        prefill(self.model, [filling], stop)
         self._store.give_back(filling.cache)
 
     def score(self, text: str, stop: StopFlag = never) -> list[Scored]:
@@ -134,28 +133,48 @@ class Engine:
         return self._store.n_bytes
 
     def _begin(
-        self, canvas: Canvas, draws: Draws, stop: StopFlag, lent: Sequence[KVCache]
+        self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[Filling]:
-        """Compute a canvas's fixed text once and start its candidates from it."""
+        """Compute the canvases' fixed text, what several begin with only once.
+
+        The longest come first: the others find in them what they have in common, and
+        wait for it. Those that wait for none are computed in the same passes.
+        """
         sampler = Sampler(draws.temperature, draws.seed)
-        first = self._filling(canvas, sampler, self._borrow(canvas, lent))
-        # What is left over is computed by each of them, with its first pass.
-        prefill(self.model, first, stop, n_left=FEW if draws.n == 1 else 1)
+        prompts = [self._fixed(canvas) for canvas in canvases]
+        waiting = sorted(range(len(canvases)), key=lambda n: -len(prompts[n]))
+        begun: dict[int, Filling] = {}
+        while waiting:
+            lent = [filling.cache for filling in begun.values()]
+            wave: list[int] = []
+            for number in waiting:
+                if all(not worth_a_copy(prompts[number], prompts[n]) for n in wave):
+                    wave.append(number)
+            for number in wave:
+                cache = self._store.borrow(prompts[number][:-1], lent)
+                begun[number] = self._filling(canvases[number], sampler, cache)
+            # What is left over is computed by each of them, with its first pass.
+            n_left = FEW if draws.n == 1 else 1
+            prefill(self.model, [begun[number] for number in wave], stop, n_left)
+            waiting = [number for number in waiting if number not in begun]
+        return [begun[number] for number in range(len(canvases))]
+
+    def _others(self, first: Filling, draws: Draws) -> list[Filling]:
+        """Return further candidates for a canvas that is begun."""
         varied = draws.temperature or _VARIED
-        others = [
+        return [
             self._filling(
-                canvas, Sampler(varied, draws.seed + number), first.cache.copy()
+                first.canvas, Sampler(varied, draws.seed + number), first.cache.copy()
             )
             for number in range(1, draws.n)
         ]
-        return [first, *others]
 
-    def _borrow(self, canvas: Canvas, lent: Sequence[KVCache] = ()) -> KVCache:
+    def _fixed(self, canvas: Canvas) -> list[int]:
+        """Return the tokens that stand before anything is written."""
         prompt = self.tokens.prompt(canvas.context)
         fixed, n_healed = fixed_tokens(canvas, self.tokens)
         # The last of them is computed in the first pass that writes.
-        fixed = fixed[: len(fixed) - n_healed]
-        return self._store.borrow([*prompt, *fixed][:-1], lent)
+        return [*prompt, *fixed[: len(fixed) - n_healed]]
 
     def _filling(self, canvas: Canvas, sampler: Sampler, cache: KVCache) -> Filling:
         prompt = self.tokens.prompt(canvas.context)
