@@ -181,7 +181,8 @@ def prefill(
 ) -> None:
     """Compute fixed text, slice by slice, until ``n_left`` tokens or fewer are left.
 
-    One is left at least: the pass that writes begins with it. Short texts share a slice.
+    One is left at least: the pass that writes begins with it. A slice may hold parts of
+    several texts.
     """
     waiting = [filling for filling in fillings if len(filling.pending) > n_left]
     while waiting and not stop():
@@ -193,7 +194,12 @@ def prefill(
             if n_rows == _SLICE:
                 break
         pairs = list(zip(waiting, parts, strict=False))
-        model.forward([_text_rows(p, len(f.cache.token_ids), f.cache) for f, p in pairs])
+        model.forward(
+            [
+                _text_rows(part, len(filling.cache.token_ids), filling.cache)
+                for filling, part in pairs
+            ]
+        )
         for filling, part in pairs:
             filling.cache.keep(part)
             filling.n_fed += len(part)
