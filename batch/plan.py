@@ -7,6 +7,7 @@ targets of all its files are filled together.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from niello.infill.canvas import Filler
@@ -16,6 +17,7 @@ from niello.infill.files import MAX_BYTES, read_source
 from .document import Document, Key
 from .edits import Edit
 from .fill import FillOptions, Job, Outcome, fill_jobs
+from .git import HAS_CHANGES, with_changes
 from .journal import Event, number_of, text_of
 from .pace import Pace
 from .recipe import Step
@@ -55,6 +57,7 @@ class Run(NamedTuple):
         Key, Event
     ] = {}  # targets an earlier, broken-off run has ended with
     ask: Ask | None = None
+    clean_only: bool = False  # refuse tracked files with uncommitted changes
 
 
 def plan(run: Run, items: Iterable[Found | Skipped]) -> Iterator[Event | Progress]:
@@ -63,6 +66,7 @@ def plan(run: Run, items: Iterable[Found | Skipped]) -> Iterator[Event | Progres
     most_files = 1 if run.ask else _CHUNK_FILES
     for chunk in _ahead(_chunks(items, run.steps, most_files, run.max_bytes)):
         yield from chunk.events
+        planner.begin(chunk.documents)
         for number in range(len(run.steps)):
             yield from planner.step(number, chunk.documents)
             if planner.quit:
@@ -80,9 +84,17 @@ class _Planner:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._dirty: frozenset[Path] = frozenset()
+        self._refused: set[Path] = set()
         self.left = run.limit
         self.quit = False
         self._n_characters = self._n_targets = self._n_settled = 0
+
+    def begin(self, documents: list[Document]) -> None:
+        """Ask git about a chunk's files: better now than when the model has worked."""
+        self._refused.clear()
+        if self._run.clean_only:
+            self._dirty = with_changes(document.source.path for document in documents)
 
     def step(
         self, number: int, documents: list[Document]
@@ -91,8 +103,11 @@ class _Planner:
         jobs: list[Job] = []
         owners: list[Document] = []
         for document in documents:
+            if document.source.path in self._refused:
+                continue
             found = self._limited(document, number)
-            if found and (reason := document.why_not_writable()):
+            if found and (reason := self._why_not(document)):
+                self._refused.add(document.source.path)
                 yield _refused(document.path, reason)
                 continue
             jobs += found
@@ -108,6 +123,11 @@ class _Planner:
         for document in documents:
             for edit in document.take_step(sorted(accepted.get(document.path, []))):
                 yield _dropped(document, number, edit)
+
+    def _why_not(self, document: Document) -> str | None:
+        if document.source.path in self._dirty:
+            return HAS_CHANGES
+        return document.why_not_writable()
 
     def _limited(self, document: Document, number: int) -> list[Job]:
         step = self._run.steps[number]
