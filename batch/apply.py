@@ -20,7 +20,7 @@ from niello.infill.files import (
 )
 
 from .edits import Edit, apply_steps, from_json, undo_steps
-from .git import with_changes
+from .git import HAS_CHANGES, with_changes
 from .journal import Event, text_of
 
 Verify = Callable[[], bool]
@@ -69,9 +69,7 @@ def apply(
     clean = []
     for change in changes:
         if change.path in dirty:
-            yield _event(
-                "refused", change, "has uncommitted changes (see --allow-dirty)"
-            )
+            yield _event("refused", change, HAS_CHANGES)
         else:
             clean.append(change)
     if verify is None:

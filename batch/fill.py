@@ -4,11 +4,11 @@ The width of a batch changes how fast a run is, never which texts it may choose 
 every try of every target has its own seed.
 """
 
-import itertools
 import math
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from niello.infill.canvas import Draws, Fill, Filler, never
@@ -91,24 +91,33 @@ def fill_jobs(
     jobs: Sequence[Job], filler: Filler, options: FillOptions, pace: Pace
 ) -> Iterator[tuple[int, Outcome]]:
     """Yield the outcome of each job by its number, as soon as it is settled."""
-    pending = _in_turn(jobs)
+    most = options.max_tries
+    # One queue a try. Neighbours in a file go together, or one after the other: the
+    # engine finds in its caches what they have in common, and what a try before had.
+    queues = [deque(range(len(jobs))), *(deque[int]() for _ in range(1, most))]
     spent = [0.0] * len(jobs)
-    for n_tries in range(1, options.max_tries + 1):
-        temperature = 0.0 if n_tries == 1 else _RETRY_TEMPERATURE
-        draws = Draws(1, temperature, options.seed + n_tries - 1)
-        waiting, failed = iter(pending), []
-        while batch := list(itertools.islice(waiting, pace.width)):
-            tries = [_Try(jobs[number]) for number in batch]
-            _fill_holes(tries, filler, draws, options, pace)
-            for number, attempt in zip(batch, tries, strict=True):
-                outcome = attempt.outcome(options, n_tries)
-                spent[number] += outcome.seconds
-                last = n_tries == options.max_tries or outcome.gate in FINAL
-                if outcome.gate and not last:
-                    failed.append(number)
-                else:
-                    yield number, outcome._replace(seconds=spent[number])
-        pending = failed
+    while any(queues):
+        again = _next_queue(queues, pace.width)
+        queue = queues[again]
+        batch = [queue.popleft() for _ in range(min(pace.width, len(queue)))]
+        tries = [_Try(jobs[number]) for number in batch]
+        temperature = _RETRY_TEMPERATURE if again else 0.0
+        draws = Draws(1, temperature, options.seed + again)
+        _fill_holes(tries, filler, draws, options, pace)
+        for number, attempt in zip(batch, tries, strict=True):
+            outcome = attempt.outcome(options, again + 1)
+            spent[number] += outcome.seconds
+            last = again + 1 == most or outcome.gate in FINAL
+            if outcome.gate and not last:
+                queues[again + 1].append(number)
+            else:
+                yield number, outcome._replace(seconds=spent[number])
+
+
+def _next_queue(queues: Sequence[Collection[int]], width: int) -> int:
+    """Return the last queue that fills a batch, else the first that is not empty."""
+    full = [number for number, queue in enumerate(queues) if len(queue) >= width]
+    return full[-1] if full else next(n for n, queue in enumerate(queues) if queue)
 
 
 FINAL = ("unchanged", "window", "confidence")
@@ -126,19 +135,6 @@ def redraw(job: Job, filler: Filler, options: FillOptions, n: int) -> list[Outco
         if not outcome.gate:
             found.setdefault(outcome.text, outcome)
     return list(found.values())
-
-
-def _in_turn(jobs: Sequence[Job]) -> list[int]:
-    """Number the first job of each file, then the second of each, and so on.
-
-    A batch then holds few of one file, and the next batch finds in the engine's cache
-    what it shares with the target before it in the same file.
-    """
-    files: dict[int, list[int]] = {}
-    for number, job in enumerate(jobs):
-        files.setdefault(id(job.parsed), []).append(number)
-    rows = itertools.zip_longest(*files.values())
-    return [number for row in rows for number in row if number is not None]
 
 
 def _fill_holes(

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from niello.infill.errors import SourceError
 
+HAS_CHANGES = "has uncommitted changes (see --allow-dirty)"
+"""Why a file is refused that `with_changes` names."""
+
 
 @lru_cache(maxsize=4096)
 def repository_of(folder: Path) -> Path | None:

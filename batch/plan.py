@@ -1,12 +1,13 @@
 """The plan of a run as a stream of events; nothing is written to a user's file here.
 
-Files are taken in chunks of bounded size, the next one read while this one is filled.
-Within a chunk each step sees the text that the step before left, and the targets of all
-its files are filled together.
+Files with targets are taken in chunks of bounded size, the next one read while this
+one is filled. Within a chunk each step sees the text that the step before left, and the
+targets of all its files are filled together.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from niello.infill.canvas import Filler
@@ -16,6 +17,7 @@ from niello.infill.files import MAX_BYTES, read_source
 from .document import Document, Key
 from .edits import Edit
 from .fill import FillOptions, Job, Outcome, fill_jobs
+from .git import HAS_CHANGES, with_changes
 from .journal import Event, number_of, text_of
 from .pace import Pace
 from .recipe import Step
@@ -55,14 +57,16 @@ class Run(NamedTuple):
         Key, Event
     ] = {}  # targets an earlier, broken-off run has ended with
     ask: Ask | None = None
+    clean_only: bool = False  # refuse tracked files with uncommitted changes
 
 
 def plan(run: Run, items: Iterable[Found | Skipped]) -> Iterator[Event | Progress]:
     """Yield what happens to each file and target, in the order of ``items``."""
     planner = _Planner(run)
     most_files = 1 if run.ask else _CHUNK_FILES
-    for chunk in _ahead(_chunks(items, most_files, run.max_bytes)):
+    for chunk in _ahead(_chunks(items, run.steps, most_files, run.max_bytes)):
         yield from chunk.events
+        planner.begin(chunk.documents)
         for number in range(len(run.steps)):
             yield from planner.step(number, chunk.documents)
             if planner.quit:
@@ -70,7 +74,7 @@ def plan(run: Run, items: Iterable[Found | Skipped]) -> Iterator[Event | Progres
         for document in chunk.documents:
             if any(document.edits):
                 yield document.file_event()
-        yield planner.progress(chunk.documents)
+        yield planner.progress(chunk.n_characters)
         if planner.quit or planner.left == 0:
             return
 
@@ -80,9 +84,17 @@ class _Planner:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._dirty: frozenset[Path] = frozenset()
+        self._refused: set[Path] = set()
         self.left = run.limit
         self.quit = False
         self._n_characters = self._n_targets = self._n_settled = 0
+
+    def begin(self, documents: list[Document]) -> None:
+        """Ask git about a chunk's files: better now than when the model has worked."""
+        self._refused.clear()
+        if self._run.clean_only:
+            self._dirty = with_changes(document.source.path for document in documents)
 
     def step(
         self, number: int, documents: list[Document]
@@ -91,8 +103,11 @@ class _Planner:
         jobs: list[Job] = []
         owners: list[Document] = []
         for document in documents:
+            if document.source.path in self._refused:
+                continue
             found = self._limited(document, number)
-            if found and (reason := document.why_not_writable()):
+            if found and (reason := self._why_not(document)):
+                self._refused.add(document.source.path)
                 yield _refused(document.path, reason)
                 continue
             jobs += found
@@ -104,10 +119,15 @@ class _Planner:
                 accepted.setdefault(text_of(event, "path"), []).append(_edit(event))
             self._n_settled += 1
             yield event
-            yield self.progress([])
+            yield self.progress()
         for document in documents:
             for edit in document.take_step(sorted(accepted.get(document.path, []))):
                 yield _dropped(document, number, edit)
+
+    def _why_not(self, document: Document) -> str | None:
+        if document.source.path in self._dirty:
+            return HAS_CHANGES
+        return document.why_not_writable()
 
     def _limited(self, document: Document, number: int) -> list[Job]:
         step = self._run.steps[number]
@@ -152,9 +172,9 @@ class _Planner:
             for place, outcome in outcomes:
                 yield part[place], outcome
 
-    def progress(self, done: list[Document]) -> Progress:
-        """Count ``done`` in and tell how far the run is."""
-        self._n_characters += sum(len(document.source.text) for document in done)
+    def progress(self, n_characters: int = 0) -> Progress:
+        """Count the size of files that are done in and tell how far the run is."""
+        self._n_characters += n_characters
         return Progress(
             self._n_characters, self._n_targets, self._n_settled, self._run.pace.width
         )
@@ -183,13 +203,17 @@ def _dropped(document: Document, step: int, edit: Edit) -> Event:
 class _Chunk(NamedTuple):
     documents: list[Document]
     events: list[Event]
+    n_characters: int = 0  # of all its files, those without a target too
 
 
 def _chunks(
-    items: Iterable[Found | Skipped], most_files: int, max_bytes: int
+    items: Iterable[Found | Skipped],
+    steps: Sequence[Step],
+    most_files: int,
+    max_bytes: int,
 ) -> Iterator[_Chunk]:
     """Read files and cut them into chunks that bound what is held in memory."""
-    chunk, n_characters = _Chunk([], []), 0
+    chunk, n_held = _Chunk([], []), 0
     for item in items:
         if isinstance(item, Skipped):
             chunk.events.append(skipped_event(item))
@@ -204,11 +228,16 @@ def _chunks(
                 left_out = Skipped(item.path, reason, notable=True)
                 chunk.events.append(skipped_event(left_out))
             continue
+        size = len(document.source.text)
+        chunk = chunk._replace(n_characters=chunk.n_characters + size)
+        # What no step finds anything in stays as it is, whatever the steps do.
+        if not any(document.targets(step) for step in steps):
+            continue
         chunk.documents.append(document)
-        n_characters += len(document.source.text)
-        if len(chunk.documents) >= most_files or n_characters >= _CHUNK_CHARACTERS:
+        n_held += size
+        if len(chunk.documents) >= most_files or n_held >= _CHUNK_CHARACTERS:
             yield chunk
-            chunk, n_characters = _Chunk([], []), 0
+            chunk, n_held = _Chunk([], []), 0
     yield chunk
 
 

@@ -126,6 +126,7 @@ def _go_on(
         limit=options.limit,
         max_bytes=options.max_bytes,
         settled=settled,
+        clean_only=(manner.write or manner.interactive) and not manner.allow_dirty,
     )
     if manner.interactive:
 

@@ -126,6 +126,11 @@ class CacheStore:
             del self._caches[0]
 
 
+def worth_a_copy(left: Sequence[int], right: Sequence[int]) -> bool:
+    """Tell whether one of two texts is better begun with a copy of the other's rows."""
+    return common_length(left, right) > _WORTH_A_COPY
+
+
 def common_length(left: Sequence[int], right: Sequence[int]) -> int:
     """Return how many leading items are equal."""
     n_most = min(len(left), len(right))

@@ -68,6 +68,7 @@ class Filling:
         self.forwards = 0
         self._tokens = tokens
         self._sampler = sampler
+        self.fixed = fixed
         self._heal = fixed.heal
         self.token_ids = list(fixed.token_ids)
         self._n_fixed = len(self.token_ids)
@@ -191,22 +192,30 @@ def fixed_tokens(canvas: Canvas, tokens: Tokens) -> tuple[list[int], int]:
 
 
 def prefill(
-    model: Transformer, filling: Filling, stop: StopFlag, n_left: int = 1
+    model: Transformer, fillings: Sequence[Filling], stop: StopFlag, n_left: int = 1
 ) -> None:
-    """Compute the fixed text slice by slice, until ``n_left`` tokens or fewer are left.
+    """Compute fixed text, slice by slice, until ``n_left`` tokens or fewer are left.
 
-    One is left at least: the pass that writes begins with it.
+    One is left at least: the pass that writes begins with it. A slice may hold parts of
+    several texts.
     """
-    filling.cache.reserve(len(filling.pending))
-    while len(filling.pending) > n_left:
-        start = len(filling.cache.token_ids)
-        part = filling.token_ids[start:-1][:_SLICE]
+    for filling in fillings:
+        filling.cache.reserve(len(filling.pending))
+    while waiting := [f for f in fillings if len(f.pending) > n_left]:
+        n_rows = 0
+        parts: list[tuple[Filling, list[int]]] = []
+        for filling in waiting:
+            part = filling.pending[:-1][: _SLICE - n_rows]
+            n_rows += len(part)
+            if part:
+                parts.append((filling, part))
         try:
-            model.read(text_rows(part, filling.cache), stop)
+            model.read([text_rows(part, f.cache) for f, part in parts], stop)
         except Stopped:
             return
-        filling.cache.keep(part)
-        filling.n_fed += len(part)
+        for filling, part in parts:
+            filling.cache.keep(part)
+            filling.n_fed += len(part)
 
 
 def denoise(
@@ -217,19 +226,23 @@ def denoise(
     while active:
         for filling in active:
             filling.propose_draft(limits)
-        n_masks = limits.pace.n_masks() if limits.pace and limits.n_draft else 0
+        n_masks = 0
+        if limits.pace and limits.n_draft:
+            n_masks = limits.pace.n_masks(len(active))
         batch = [_rows(f, n_masks, f.ends(limits)) for f in active]
         try:
             hidden = model.forward(batch, stop)
         except Stopped:
             return
-        sizes = [len(rows.token_ids) for rows in batch]
-        for filling, own in zip(active, torch.split(hidden, sizes), strict=True):
+        owned = torch.split(hidden, [len(rows.token_ids) for rows in batch])
+        for filling, own, logits in zip(
+            active, owned, _checks(model, active, owned), strict=True
+        ):
             filling.forwards += 1
             filling.n_fed += len(own)
             last, ends = len(filling.pending) - 1, filling.ends(limits)
             n_causal = last + 1 + len(filling.draft)
-            n_agreed = filling.commit(model.logits(own[last:n_causal]), limits)
+            n_agreed = filling.commit(logits, limits)
             if limits.pace and not limits.sure:
                 limits.pace.learn(filling.n_guessed, n_agreed)
             filling.n_dropped += len(own) - (last + 1 + n_agreed)
@@ -241,6 +254,19 @@ def denoise(
                 filling.draft = model.guess(block, known, limits.sure)
             filling.n_guessed = len(filling.draft)
         active = [filling for filling in active if filling.reason is None]
+
+
+def _checks(
+    model: Transformer, active: Sequence[Filling], owned: Sequence[Tensor]
+) -> Sequence[Tensor]:
+    """Return the outputs at each filling's last known token and at its draft."""
+    firsts = [len(filling.pending) - 1 for filling in active]
+    sizes = [1 + len(filling.draft) for filling in active]
+    rows = [
+        own[first : first + size]
+        for own, first, size in zip(owned, firsts, sizes, strict=True)
+    ]
+    return torch.split(model.logits(torch.cat(rows)), sizes)
 
 
 def text_rows(token_ids: Sequence[int], cache: KVCache) -> Rows:

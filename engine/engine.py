@@ -13,7 +13,7 @@ from niello.infill.canvas import Canvas, Draws, Fill, StopFlag, never
 from niello.infill.context import Context
 from niello.infill.errors import CanvasError
 
-from .cache import CacheStore, KVCache
+from .cache import CacheStore, KVCache, worth_a_copy
 from .denoise import FEW, Encoded, Filling, Limits, denoise, encode, prefill
 from .join import join_scores
 from .kernels import Kernel, choose
@@ -82,17 +82,15 @@ class Engine:
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag = never
     ) -> list[list[Fill]]:
         """Fill each canvas ``draws.n`` times, all of them in the same passes."""
-        groups: list[list[Filling]] = []
-        for canvas in canvases:
-            lent = [group[0].cache for group in groups]
-            groups.append(self._begin(canvas, draws, stop, lent))
+        firsts = self._begin(canvases, draws, stop)
+        groups = [[first, *self._others(first, draws)] for first in firsts]
         denoise(self.model, [f for group in groups for f in group], self.limits, stop)
         filled = []
         for canvas, group in zip(canvases, groups, strict=True):
             fills = [filling.result() for filling in group]
             filled.append(self._join(canvas, fills, group[0].cache, stop))
-        for group in groups:
-            self._store.give_back(group[0].cache)
+        for first in firsts:
+            self._store.give_back(first.cache)
         return filled
 
     def warm(self, context: Context, stop: StopFlag = never) -> None:
@@ -102,7 +100,7 @@ class Engine:
         # The last token is computed in the first pass that writes.
         cache = self._store.borrow(fixed.token_ids[:-1])
         filling = Filling(canvas, self.tokens, fixed, cache, Sampler())
-        prefill(self.model, filling, stop)
+        prefill(self.model, [filling], stop)
         self._store.give_back(filling.cache)
 
     def score(self, text: str, stop: StopFlag = never) -> list[Scored]:
@@ -142,24 +140,46 @@ class Engine:
         return self._store.n_bytes
 
     def _begin(
-        self, canvas: Canvas, draws: Draws, stop: StopFlag, lent: Sequence[KVCache]
+        self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[Filling]:
-        """Compute a canvas's fixed text once and start its candidates from it."""
-        fixed = self._encode(canvas)
-        cache = self._store.borrow(fixed.token_ids[:-1], lent)
-        sampler = Sampler(draws.temperature, draws.seed)
-        first = Filling(canvas, self.tokens, fixed, cache, sampler)
-        # What is left over is computed by each of them, with its first pass.
-        prefill(self.model, first, stop, n_left=FEW if draws.n == 1 else 1)
+        """Compute the canvases' fixed text, what several begin with only once.
+
+        The longest come first: the others find in them what they have in common, and
+        wait for it. Those that wait for none are computed in the same passes.
+        """
+        fixed = [self._encode(canvas) for canvas in canvases]
+        token_ids = [each.token_ids for each in fixed]
+        waiting = sorted(range(len(canvases)), key=lambda n: -len(token_ids[n]))
+        begun: dict[int, Filling] = {}
+        while waiting:
+            lent = [filling.cache for filling in begun.values()]
+            wave: list[int] = []
+            for number in waiting:
+                own = token_ids[number]
+                if all(not worth_a_copy(own, token_ids[n]) for n in wave):
+                    wave.append(number)
+            for number in wave:
+                cache = self._store.borrow(token_ids[number][:-1], lent)
+                begun[number] = Filling(
+                    *(canvases[number], self.tokens, fixed[number], cache),
+                    Sampler(draws.temperature, draws.seed),
+                )
+            # What is left over is computed by each of them, with its first pass.
+            n_left = FEW if draws.n == 1 else 1
+            prefill(self.model, [begun[number] for number in wave], stop, n_left)
+            waiting = [number for number in waiting if number not in begun]
+        return [begun[number] for number in range(len(canvases))]
+
+    def _others(self, first: Filling, draws: Draws) -> list[Filling]:
+        """Return further candidates for a canvas that is begun."""
         varied = draws.temperature or _VARIED
-        others = [
+        return [
             Filling(
-                *(canvas, self.tokens, fixed, first.cache.copy()),
+                *(first.canvas, self.tokens, first.fixed, first.cache.copy()),
                 Sampler(varied, draws.seed + number),
             )
             for number in range(1, draws.n)
         ]
-        return [first, *others]
 
     def _join(
         self, canvas: Canvas, fills: list[Fill], cache: KVCache, stop: StopFlag

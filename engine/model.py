@@ -153,12 +153,12 @@ class Transformer:
         return hidden
 
     @torch.inference_mode()
-    def read(self, rows: Rows, stop: StopFlag = never) -> None:
+    def read(self, batch: Sequence[Rows], stop: StopFlag = never) -> None:
         """Compute the keys and values of rows that nobody asks more of, as `forward`.
 
         The last layer's are all that is computed of it.
         """
-        hidden, shared = self._begin([rows])
+        hidden, shared = self._begin(batch)
         last = self.facts.n_layers - 1
         self._compute(last, hidden, shared, stop)
         self._project(last, self._norm(hidden, self._layers[last].norm_in), shared)

@@ -42,15 +42,18 @@ class Pace:
             self._tried[place] += 1
             self._right[place] += place < n_agreed
 
-    def n_masks(self) -> int:
-        """Return the length of block that gives most tokens a second; 0 for none."""
-        best, best_rate = 0, 1 / self._cost.seconds(1)
+    def n_masks(self, n_canvases: int = 1) -> int:
+        """Return the length of block that gives most tokens a second; 0 for none.
+
+        Canvases filled in one pass share what it costs beside its rows.
+        """
+        best, best_rate = 0, 1 / self._cost.seconds(n_canvases)
         chance, gained = 1.0, 1.0
         for n_masks in range(1, min(self._n_most, len(_PRIOR)) + 1):
             chance *= self._right[n_masks - 1] / self._tried[n_masks - 1]
             gained += chance
             # The last token and its draft, and a block after each of them.
-            n_rows = (1 + n_masks) * (1 + n_masks)
+            n_rows = n_canvases * (1 + n_masks) * (1 + n_masks)
             rate = gained / self._cost.seconds(n_rows)
             if rate > best_rate:
                 best, best_rate = n_masks, rate

@@ -186,10 +186,17 @@ def test_a_tracked_file_with_changes_is_refused_unless_allowed() -> None:
     for words in (["init", "-q"], ["add", "a.py", "b.py"], ["commit", "-qm", "x"]):
         subprocess.run(["git", *name, *words], check=True)
     Path("a.py").write_text("a = 3\n")
-    bench = Bench()
-    assert bench.refactor(Texts("10"), WRITE, query=QUERY) == 2
+    bench, filler = Bench(), Texts("10")
+    assert bench.refactor(filler, WRITE, query=QUERY) == 2
     assert (read("a.py"), read("b.py")) == ("a = 3\n", "a = 10\n")
+    # The model has not worked for what could not be written.
+    assert len(filler.canvases) == 1
     assert "refused a.py: has uncommitted changes" in bench.err.getvalue()
+    # A preview disturbs nobody; writing it does.
+    assert Bench().refactor(Texts("10"), paths=["a.py"], query=QUERY) == 1
+    path = journal.find_journal(None)
+    assert apply_run(path, WRITE, Bench().desk, verify_cmd=None) == 2
+    assert read("a.py") == "a = 3\n"
     allowed = Manner(write=True, allow_dirty=True)
     assert Bench().refactor(Texts("11"), allowed, paths=["a.py"], query=QUERY) == 0
     assert read("a.py") == "a = 11\n"
@@ -261,6 +268,16 @@ def test_files_that_cannot_be_handled_are_named_and_the_others_done() -> None:
     assert "skipped big.py: too large" in told
     assert "refused locked.py: read-only" in told
     assert read("good.py") == "a = 9\n"
+
+
+def test_a_file_is_refused_once_however_many_steps_there_are() -> None:
+    Path("a.py").write_text("a = 1\n")
+    os.chmod("a.py", 0o444)
+    step = f"[[step]]\nlanguage = 'python'\nquery = '{QUERY}'\n"
+    Path("niello.refactor.toml").write_text(step * 2)
+    bench = Bench()
+    assert bench.refactor(Texts("9"), WRITE) == 2
+    assert bench.err.getvalue().count("refused a.py: read-only") == 1
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def test_typed_text_is_all_that_is_computed_again(engine: Engine) -> None:
 def test_canvases_of_one_file_share_its_beginning(engine: Engine) -> None:
     text = "def f(a):\n    return a\n" * 12
     near, far = (canvas(Context(text[:n], "\n"), room=1) for n in (200, len(text)))
-    (_,), (fill,) = engine.fill([near, far], Draws())
+    (fill,), (_,) = engine.fill([near, far], Draws())
     assert fill.n_cached > 80
 
 

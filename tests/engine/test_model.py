@@ -108,7 +108,7 @@ def test_rows_that_are_only_read_leave_the_same_keys_and_values(folder: Path) ->
     token_ids = torch.randint(0, 320, (30,))
     caches = model.new_cache(), model.new_cache()
     read, computed = (Rows(token_ids, torch.arange(30), cache) for cache in caches)
-    model.read(read)
+    model.read([read])
     model.forward([computed])
     for cache in caches:
         cache.keep(token_ids.tolist())
@@ -122,7 +122,7 @@ def test_a_stopped_pass_keeps_nothing_and_can_be_done_again(folder: Path) -> Non
     cache = model.new_cache()
     flags = iter([False, True])
     with pytest.raises(Stopped):
-        model.read(Rows(token_ids, torch.arange(30), cache), lambda: next(flags))
+        model.read([Rows(token_ids, torch.arange(30), cache)], lambda: next(flags))
     assert not cache.token_ids
     again = compute(model, cache, token_ids)
     assert torch.equal(again, compute(model, model.new_cache(), token_ids))
