@@ -15,7 +15,7 @@ from niello.infill.snapshot import Snapshot
 from niello.infill.span import find_span
 
 from .counters import Counting
-from .documents import spelling
+from .documents import Document, spelling
 from .holder import Holder
 from .jobs import Priority
 from .settings import Settings
@@ -45,6 +45,25 @@ class Offer(NamedTuple):
     inserts: tuple[Insert, ...]
 
 
+class Ahead(NamedTuple):
+    """What is being drawn for a text that is not there yet."""
+
+    first: int  # where the accepted text would begin
+    cursor: int  # where it would end
+    text: str  # with it
+    task: "asyncio.Task[Offer | None]"
+
+    def awaits(self, document: Document) -> bool:
+        """Whether the change of a document may be the beginning of that text."""
+        typed = document.text[: document.changed_at]
+        # An editor puts a closing bracket behind an opening one by itself.
+        heads = [typed, typed[:-1]] if typed[-1:] in _CLOSERS else [typed]
+        return any(
+            self.first <= len(head) <= self.cursor and self.text.startswith(head)
+            for head in heads
+        )
+
+
 class Offers:
     """Asks for candidates, and remembers them."""
 
@@ -57,7 +76,7 @@ class Offers:
         self._surroundings = surroundings
         self._kept: OrderedDict[str, list[Offer]] = OrderedDict()
         self._warming: asyncio.TimerHandle | None = None
-        self._ahead: dict[str, tuple[str, int, asyncio.Task[Offer | None]]] = {}
+        self._ahead: dict[str, Ahead] = {}
 
     def recall(self, snapshot: Snapshot, cursor: int) -> Offer | None:
         """Return what memory holds for ``cursor``, with what was typed cut off."""
@@ -73,15 +92,21 @@ class Offers:
         if self._warming is not None:
             self._warming.cancel()
         key = spelling(snapshot.uri)
-        text, at, task = self._ahead.get(key, ("", -1, None))
-        if task is not None and (at, text) == (cursor, snapshot.text) and n_drawn == 1:
+        ahead = self._ahead.get(key)
+        if ahead and ahead[1:3] == (cursor, snapshot.text) and n_drawn == 1:
             # It is being drawn already. Cancelling this request leaves it going on.
-            offer = await asyncio.shield(task)
+            offer = await asyncio.shield(ahead.task)
             if offer is not None:
                 return offer
         return await self._draw(
             snapshot, cursor, n_drawn, settings, key, Priority.INTERACTIVE
         )
+
+    def changed(self, document: Document) -> None:
+        """Stop preparing what a document's new text can no more become."""
+        key = spelling(document.uri)
+        if key in self._ahead and not self._ahead[key].awaits(document):
+            self._holder.jobs.drop(f"{key} ahead")
 
     def prepare(self, snapshot: Snapshot, offer: Offer, settings: Settings) -> None:
         """Draw what would follow if the first text of ``offer`` were accepted."""
@@ -98,7 +123,7 @@ class Offers:
             then, len(head), 1, settings, f"{key} ahead", Priority.AHEAD
         )
         task = asyncio.ensure_future(drawing)
-        self._ahead[key] = (text, len(head), task)
+        self._ahead[key] = Ahead(offer.cursor, len(head), text, task)
         task.add_done_callback(lambda _: self._ahead.pop(key, None))
 
     def warm_soon(self, snapshot: Snapshot, cursor: int, settings: Settings) -> None:
@@ -131,6 +156,12 @@ class Offers:
             self._kept.clear()
         else:
             self._kept.pop(spelling(uri), None)
+
+    def forget_others(self, uri: str) -> None:
+        """Drop what other documents were offered before this one changed."""
+        for key in {*self._kept, *self._ahead} - {spelling(uri)}:
+            self._kept.pop(key, None)
+            self._holder.jobs.drop(f"{key} ahead")
 
     async def _draw(
         self,
