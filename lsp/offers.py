@@ -24,7 +24,7 @@ from .trees import Trees
 
 _OFFERS_KEPT = 4  # of one document
 _DOCUMENTS_KEPT = 8
-_IDLE = 0.1  # seconds without a question after which a context is computed ahead
+_IDLE = 0.1  # seconds without a key or a question after which work ahead begins
 _CLOSERS = frozenset(")]}>\"'`")
 
 
@@ -76,6 +76,7 @@ class Offers:
         self._surroundings = surroundings
         self._kept: OrderedDict[str, list[Offer]] = OrderedDict()
         self._warming: asyncio.TimerHandle | None = None
+        self._preparing: asyncio.TimerHandle | None = None
         self._ahead: dict[str, Ahead] = {}
 
     def recall(self, snapshot: Snapshot, cursor: int) -> Offer | None:
@@ -89,8 +90,8 @@ class Offers:
         self, snapshot: Snapshot, cursor: int, n_drawn: int, settings: Settings
     ) -> Offer | None:
         """Draw candidates at ``cursor``; None if somebody newer was asked instead."""
-        if self._warming is not None:
-            self._warming.cancel()
+        _cancel(self._warming)
+        _cancel(self._preparing)
         key = spelling(snapshot.uri)
         ahead = self._ahead.get(key)
         if ahead and ahead[1:3] == (cursor, snapshot.text) and n_drawn == 1:
@@ -104,14 +105,22 @@ class Offers:
 
     def changed(self, document: Document) -> None:
         """Stop preparing what a document's new text can no more become."""
+        _cancel(self._preparing)
         key = spelling(document.uri)
         if key in self._ahead and not self._ahead[key].awaits(document):
             self._holder.jobs.drop(f"{key} ahead")
 
     def prepare(self, snapshot: Snapshot, offer: Offer, settings: Settings) -> None:
-        """Draw what would follow if the first text of ``offer`` were accepted."""
-        if not (settings.inline.ahead and offer.inserts):
-            return
+        """Draw what would follow if the first text of ``offer`` were accepted.
+
+        Nobody accepts at once, and who types on is not to wait for this.
+        """
+        _cancel(self._preparing)
+        if settings.inline.ahead and offer.inserts:
+            later = asyncio.get_running_loop().call_later
+            self._preparing = later(_IDLE, self._prepare, snapshot, offer, settings)
+
+    def _prepare(self, snapshot: Snapshot, offer: Offer, settings: Settings) -> None:
         first = offer.inserts[0]
         head = offer.text[: offer.cursor] + first.text
         text = head + offer.text[offer.cursor + first.replaced :]
@@ -128,8 +137,7 @@ class Offers:
 
     def warm_soon(self, snapshot: Snapshot, cursor: int, settings: Settings) -> None:
         """Compute the context of a cursor if nothing is asked there for a moment."""
-        if self._warming is not None:
-            self._warming.cancel()
+        _cancel(self._warming)
         if settings.inline.ahead and self._holder.ready:
             later = asyncio.get_running_loop().call_later
             self._warming = later(_IDLE, self._warm, snapshot, cursor, settings)
@@ -204,6 +212,11 @@ class Offers:
         del kept[:-_OFFERS_KEPT]
         while len(self._kept) > _DOCUMENTS_KEPT:
             self._kept.popitem(last=False)
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
 
 
 def options_of(settings: Settings, n_drawn: int) -> Options:

@@ -59,12 +59,14 @@ def test_an_instruction_goes_to_the_server_with_the_action(open_file: Open) -> N
     nvim.until_seen("Fill here")
     nvim.keys("1<CR>")
     nvim.until(
-        lambda: [
-            argument["instruction"]
-            for each in heard(nvim, "niello.edit")
-            for argument in each["arguments"]
-        ]
-        == ["say it in French"],
+        lambda: (
+            [
+                argument["instruction"]
+                for each in heard(nvim, "niello.edit")
+                for argument in each["arguments"]
+            ]
+            == ["say it in French"]
+        ),
         "the instruction",
     )
     assert nvim.text() == "x = 1"
