@@ -312,6 +312,28 @@ def test_a_client_without_resolve_gets_the_edit_by_a_command(start: Start) -> No
     assert applied["changes"][URI][0]["newText"] == "1"
 
 
+def test_an_instruction_rides_along_with_an_action(
+    start: Start, tmp_path: Path
+) -> None:
+    client = start(texts=["1"])
+    begin(client)
+    place = {"line": 0, "character": 4}
+    asked = {
+        "textDocument": {"uri": URI},
+        "range": {"start": place, "end": place},
+        "context": {"diagnostics": []},
+    }
+    action = client.request("textDocument/codeAction", asked)[0]
+    told = {**action["data"], "instruction": "the least\nprime"}
+    resolved = client.request("codeAction/resolve", {**action, "data": told})
+    client.request(COMMAND, {"command": "niello.edit", "arguments": [told]})
+    applied = client.wait_for_note("workspace/applyEdit")["params"]["edit"]
+    assert resolved["edit"] == applied
+    assert applied["changes"][URI][0]["newText"] == "1"
+    for line in (tmp_path / "server0" / "record").read_text("utf-8").splitlines():
+        assert json.loads(line)[0].startswith("# the least prime\n")
+
+
 def test_the_end_is_quiet(start: Start, tmp_path: Path) -> None:
     client = start()
     begin(client)
