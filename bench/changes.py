@@ -9,19 +9,17 @@ the finished text is the real one.
 
 import ast
 import random
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from niello.lsp.edits import Edit
 from niello.lsp.places import Change, change_between
 
+from .signatures import MOST_PLACES, Call, Signature, called, cut, offsets, signatures
+
 KINDS = ("renamed", "added", "removed", "reordered")
 _NAMES = {"text": "content", "path": "location", "data": "payload", "name": "label"}
-_IN_SIGHT = 60  # lines from the changed line to a call
 _AROUND = 30  # lines before and behind a function whose name is changed
-_LONGEST = 150  # lines of a text
-_MOST_PLACES = 8
 
 
 class Case(NamedTuple):
@@ -30,25 +28,6 @@ class Case(NamedTuple):
     kind: str
     change: Change
     places: tuple[Edit, ...]
-
-
-class _Call(NamedTuple):
-    """What a call gives to each parameter, and where its arguments stand."""
-
-    start: int
-    end: int
-    given: tuple[tuple[int, str], ...]  # parameter and text, in their order
-
-
-class _Signature(NamedTuple):
-    """A function's parameters, ``self`` left out, and its calls in sight."""
-
-    text: str
-    start: int
-    end: int
-    parameters: tuple[str, ...]
-    plain: int  # how many of them have no default
-    calls: tuple[_Call, ...]
 
 
 def cases_of(source: str, seed: int = 0) -> Iterator[Case]:
@@ -61,7 +40,7 @@ def cases_of(source: str, seed: int = 0) -> Iterator[Case]:
         return  # Offsets of the tree are then not those of the text.
     yield from _renames(tree, source)
     shuffled = random.Random(seed)
-    for signature in _signatures(tree, source):
+    for signature in signatures(tree, source):
         for make in (_added, _removed, _reordered):
             cases = list(make(signature))
             if cases:
@@ -82,12 +61,12 @@ def _renames(tree: ast.Module, source: str) -> Iterator[Case]:
             continue
         if not 3 <= function.end_lineno - function.lineno <= 40:
             continue
-        cut = _cut(
+        found = cut(
             tree, source, function.lineno - _AROUND, function.end_lineno + _AROUND
         )
-        if cut is None:
+        if found is None:
             continue
-        text, start = cut
+        text, start = found
         for parameter in function.args.args[:3]:
             old = parameter.arg
             new = _NAMES.get(old, f"{old}_value")
@@ -97,7 +76,7 @@ def _renames(tree: ast.Module, source: str) -> Iterator[Case]:
                 Edit(place - start, place - start + len(old), new)
                 for place in _uses(tree, function, source, old)
             )
-            if 1 <= len(others) < _MOST_PLACES and others[-1].end < len(text):
+            if 1 <= len(others) < MOST_PLACES and others[-1].end < len(text):
                 yield from _case("renamed", text, [], first, others)
 
 
@@ -105,7 +84,7 @@ def _uses(
     tree: ast.Module, function: ast.FunctionDef, source: str, name: str
 ) -> list[int]:
     """Return where a parameter's name stands: in its function, and in calls."""
-    at = _offsets(source)
+    at = offsets(source)
     inside = [
         node
         for node in ast.walk(function)
@@ -115,7 +94,7 @@ def _uses(
     given = [
         keyword
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and _called(node.func) == function.name
+        if isinstance(node, ast.Call) and called(node.func) == function.name
         for keyword in node.keywords
         if keyword.arg == name
     ]
@@ -124,26 +103,7 @@ def _uses(
     return sorted(found, key=lambda place: (place < first, place))
 
 
-def _cut(
-    tree: ast.Module, source: str, first: int, last: int
-) -> tuple[str, int] | None:
-    """Return the whole statements of a file in touch with some lines, if not too long.
-
-    Beside them their place in the file.
-    """
-    tops = [
-        (node.lineno, node.end_lineno or node.lineno)
-        for node in tree.body
-        if node.lineno <= last and (node.end_lineno or node.lineno) >= first
-    ]
-    if not tops or tops[-1][1] - tops[0][0] >= _LONGEST:
-        return None
-    at = _offsets(source)
-    start = at(tops[0][0], 0)
-    return source[start : at(tops[-1][1] + 1, 0)], start
-
-
-def _added(signature: _Signature) -> Iterator[Case]:
+def _added(signature: Signature) -> Iterator[Case]:
     """Take a parameter out of everything, then put it back into the signature."""
     for left_out in _left_out(signature):
         wanted = [
@@ -162,7 +122,7 @@ def _added(signature: _Signature) -> Iterator[Case]:
             yield from _case("added", signature.text, first, declared, wanted)
 
 
-def _removed(signature: _Signature) -> Iterator[Case]:
+def _removed(signature: Signature) -> Iterator[Case]:
     for left_out in _left_out(signature):
         wanted = [
             Edit(call.start, call.end, _without(call, left_out))
@@ -173,7 +133,7 @@ def _removed(signature: _Signature) -> Iterator[Case]:
         yield from _case("removed", signature.text, [], declared, wanted)
 
 
-def _reordered(signature: _Signature) -> Iterator[Case]:
+def _reordered(signature: Signature) -> Iterator[Case]:
     for place in range(signature.plain - 1):
         order = list(range(len(signature.parameters)))
         order[place], order[place + 1] = order[place + 1], order[place]
@@ -217,7 +177,7 @@ def _case(
         yield Case(kind, change, tuple(places))
 
 
-def _left_out(signature: _Signature) -> list[int]:
+def _left_out(signature: Signature) -> list[int]:
     """Return the parameters that one of the calls gives."""
     given = {each for call in signature.calls for each, _ in call.given}
     return sorted(given) if len(signature.parameters) > 1 else []
@@ -227,103 +187,9 @@ def _others(texts: Sequence[str], left_out: int) -> list[str]:
     return [text for n, text in enumerate(texts) if n != left_out]
 
 
-def _arguments(call: _Call, order: Sequence[int]) -> str:
+def _arguments(call: Call, order: Sequence[int]) -> str:
     return ", ".join(call.given[each][1] for each in order)
 
 
-def _without(call: _Call, parameter: int) -> str:
+def _without(call: Call, parameter: int) -> str:
     return ", ".join(text for each, text in call.given if each != parameter)
-
-
-def _signatures(tree: ast.Module, source: str) -> Iterator[_Signature]:
-    """Yield the functions of one plain line whose calls are all plain and in sight."""
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    names = [function.name for function in functions]
-    for function in functions:
-        arguments = function.args
-        special = arguments.vararg or arguments.kwarg or arguments.posonlyargs
-        name = function.name
-        if special or arguments.kwonlyargs or names.count(name) > 1 or name[:2] == "__":
-            continue
-        own = [
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and _called(node.func) == name
-        ]
-        if not 1 <= len(own) <= _MOST_PLACES:
-            continue
-        if any(abs(node.lineno - function.lineno) > _IN_SIGHT for node in own):
-            continue
-        lines = [function.lineno, *(node.lineno for node in own)]
-        cut = _cut(tree, source, min(lines), max(lines))
-        found = None if cut is None else _signature(function, own, source, *cut)
-        if found is not None:
-            yield found
-
-
-def _called(function: ast.expr) -> str:
-    if isinstance(function, ast.Name):
-        return function.id
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-        return function.attr if function.value.id in ("self", "cls") else ""
-    return ""
-
-
-def _signature(
-    function: ast.FunctionDef,
-    own: Sequence[ast.Call],
-    source: str,
-    text: str,
-    cut: int,
-) -> _Signature | None:
-    at = _offsets(source)
-    declared = function.args.args
-    if declared and declared[0].arg in ("self", "cls"):
-        declared = declared[1:]
-    n_plain = len(function.args.args) - len(function.args.defaults)
-    n_plain -= len(function.args.args) - len(declared)
-    ends: list[ast.expr | ast.arg] = list(declared)
-    ends[n_plain:] = function.args.defaults
-    if not declared or len(ends) != len(declared) or n_plain < 0:
-        return None
-
-    def span(node: ast.expr | ast.arg | ast.keyword) -> tuple[int, int]:
-        assert node.end_lineno is not None and node.end_col_offset is not None
-        start = at(node.lineno, node.col_offset)
-        return start - cut, at(node.end_lineno, node.end_col_offset) - cut
-
-    spans = [
-        (span(one)[0], span(other)[1])
-        for one, other in zip(declared, ends, strict=True)
-    ]
-    names = [each.arg for each in declared]
-    calls: list[_Call] = []
-    for node in own:
-        start, end = span(node.func)[1] + 1, span(node)[1] - 1
-        values: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
-        keywords = [each.arg or "" for each in node.keywords]
-        if any(isinstance(each, ast.Starred) for each in node.args) or any(
-            each not in names for each in keywords
-        ):
-            return None
-        which = [*range(len(node.args)), *(names.index(each) for each in keywords)]
-        texts = [text[slice(*span(each))] for each in values]
-        if ", ".join(texts) != text[start:end] or len(set(which)) < len(which):
-            return None  # Over several lines, with a comment, or wrong.
-        given = tuple(zip(which, texts, strict=True))
-        calls.append(_Call(start, end, given))
-    start, end = spans[0][0], spans[-1][1]
-    parameters = tuple(text[slice(*each)] for each in spans)
-    if ", ".join(parameters) != text[start:end]:
-        return None
-    calls.sort()
-    if any(one.end > other.start for one, other in pairwise(calls)):
-        return None  # One gives what the other returns.
-    return _Signature(text, start, end, parameters, n_plain, tuple(calls))
-
-
-def _offsets(text: str) -> Callable[[int, int], int]:
-    starts = [0]
-    for line in text.split("\n"):
-        starts.append(starts[-1] + len(line) + 1)
-    return lambda line, column: min(starts[line - 1] + column, len(text))

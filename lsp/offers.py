@@ -160,6 +160,7 @@ class Offers:
 
     def forget(self, uri: str | None = None) -> None:
         """Drop what is remembered of one document or of all."""
+        _cancel(self._preparing)
         if uri is None:
             self._kept.clear()
         else:
