@@ -35,6 +35,7 @@ class Client:
         self.arrived: dict[Any, float] = {}  # when a reply came, by a monotonic clock
         self.notes: list[Message] = []
         self.settings: Any = None  # the answer to workspace/configuration
+        self.scoped: dict[str, Any] = {}  # another answer, by the folder asked about
         self._last_id = 1000
         self._news = threading.Condition()
         self._reading, self._ended = True, False
@@ -193,8 +194,11 @@ class Client:
             self._news.notify_all()
         if "method" in message and "id" in message:
             pulled = message["method"] == "workspace/configuration"
-            result = [self.settings] if pulled else None
-            self.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+            items = message["params"]["items"] if pulled else []
+            result = [
+                self.scoped.get(each.get("scopeUri"), self.settings) for each in items
+            ]
+            self.send({"jsonrpc": "2.0", "id": message["id"], "result": result or None})
 
 
 def as_position(position: Position) -> Message:

@@ -11,7 +11,7 @@ MEASUREMENTS = {
     "typing": "a file typed through the real server, keystroke by keystroke",
     "spans": "spans, stop rules and judge on real files, without a model",
     "server": "the server under load: a day of typing, latencies",
-    "next_edit": "how often a followed rename is right, on real functions",
+    "next_edit": "how often a followed change is right, on real code",
     "fuzz": "the server under messages of every kind",
     "refactor": "the shipped recipes on real packages",
 }

@@ -31,7 +31,7 @@ from .workspace_edit import workspace_edit
 if TYPE_CHECKING:
     from .session import NielloServer
 
-CONTENT_MODIFIED = -32801
+CONTENT_MODIFIED, REQUEST_FAILED = -32801, -32803
 COMMAND = "niello.edit"
 
 
@@ -86,7 +86,9 @@ class Actions:
     ) -> list[lsp_types.CodeAction] | Awaitable[list[lsp_types.CodeAction]]:
         """List the edits that are possible at a range."""
         document = self._server.documents.find(params.text_document.uri)
-        if document is None or refusal(document, self._server.layers.settings):
+        if document is None or refusal(
+            document, self._server.settings_of(document.uri)
+        ):
             return []
         encoding = self._server.documents.encoding
         start = document.offset(params.range.start, encoding)
@@ -163,6 +165,8 @@ class Actions:
         document = self._server.documents.find(str(fields.get("uri", "")))
         if document is None or fields.get("edit") not in KINDS:
             raise Refusal(INVALID_PARAMS, "name an open document and an edit")
+        if reason := refusal(document, self._server.settings_of(document.uri)):
+            raise Refusal(REQUEST_FAILED, reason)
         if fields.get("version", document.version) != document.version:
             raise Refusal(CONTENT_MODIFIED, "the document has changed; ask again")
         start, end = fields.get("start"), fields.get("end")
@@ -204,7 +208,7 @@ class Actions:
         server, snapshot = self._server, target.snapshot
         find = KINDS[target.kind].find
         assert find is not None, "carrying on is not by masks"
-        settings = server.layers.settings
+        settings = server.settings_of(snapshot.uri)
         options = options_of(settings, 1)
         scene = server.surroundings.look(snapshot, settings)
         key = f"{spelling(snapshot.uri)} edit"

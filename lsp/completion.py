@@ -10,6 +10,7 @@ from .convert import to_units
 from .documents import Documents
 from .layers import Layers
 from .offers import Insert, Offer, Offers
+from .settings import Settings
 from .spot import Spot, find_spot
 from .status import Status
 
@@ -37,13 +38,11 @@ class Completion:
     ) -> lsp_types.CompletionList | Awaitable[lsp_types.CompletionList]:
         """Answer from memory at once, or return what will answer."""
         document = self._documents.find(params.text_document.uri)
-        settings = self._layers.settings
+        if document is None:
+            return lsp_types.CompletionList(False, [])
+        settings = self._layers.at(document.home)
         wanted = settings.completion.enabled
-        if (
-            document is None
-            or wanted == "off"
-            or (wanted == "auto" and self.has_ghost_text)
-        ):
+        if wanted == "off" or (wanted == "auto" and self.has_ghost_text):
             return lsp_types.CompletionList(False, [])
         reason = refusal(document, settings)
         reason = reason or line_refusal(document, params.position.line, settings)
@@ -54,7 +53,7 @@ class Completion:
         known = self._offers.recall(spot.snapshot, spot.cursor)
         if known is not None:
             return self._list(spot, known)
-        return self._ask(spot)
+        return self._ask(spot, settings)
 
     def resolve(self, item: lsp_types.CompletionItem) -> lsp_types.CompletionItem:
         """Show the whole text beside the menu."""
@@ -66,10 +65,9 @@ class Completion:
             )
         return item
 
-    async def _ask(self, spot: Spot) -> lsp_types.CompletionList:
+    async def _ask(self, spot: Spot, settings: Settings) -> lsp_types.CompletionList:
         offer = None
         if self._documents.is_current(spot.snapshot):
-            settings = self._layers.settings
             offer = await self._offers.ask(spot.snapshot, spot.cursor, 1, settings)
         if offer is None or not self._documents.is_current(spot.snapshot):
             # Without an answer the client must ask again at the next letter.

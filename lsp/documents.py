@@ -39,6 +39,11 @@ class Document:
             self._lines = Lines(self.text)
         return self._lines
 
+    @property
+    def home(self) -> str:
+        """The URI that tells in which folder it is; a cell is where its notebook is."""
+        return self.notebook or self.uri
+
     def snapshot(self) -> Snapshot:
         """Return the document as it is now."""
         return Snapshot(self.uri, self.version, self.language, self.text)

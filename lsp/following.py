@@ -14,8 +14,9 @@ from .counters import Counting
 from .documents import Document, spelling
 from .edits import Edit
 from .jobs import Priority
-from .next_edit import carry_on, change_between
+from .next_edit import carry_on
 from .offers import options_of
+from .places import change_between
 from .protocol import INVALID_PARAMS, Refusal
 from .workspace_edit import to_range
 
@@ -36,8 +37,8 @@ class Following:
 
     def changed(self, document: Document, before: str) -> None:
         """Take note of a change; keystrokes at one place are one change."""
-        if not self._server.layers.settings.next_edit.enabled:
-            self._before.clear()
+        if not self._server.settings_of(document.uri).next_edit.enabled:
+            self._before.pop(spelling(document.uri), None)
             return
         base = self._before.get(spelling(document.uri), before)
         change = change_between(base, document.text)
@@ -63,13 +64,15 @@ class Following:
             document = self._server.documents.find(params["textDocument"]["uri"])
         except (TypeError, KeyError) as error:
             raise Refusal(INVALID_PARAMS, "name a text document") from error
-        if document is None or refusal(document, self._server.layers.settings):
+        if document is None or refusal(
+            document, self._server.settings_of(document.uri)
+        ):
             return {"edits": []}
         return self._shape(document.snapshot())
 
     async def edits(self, snapshot: Snapshot) -> list[Edit]:
         """Return the edits that carry the last change of a document on."""
-        settings = self._server.layers.settings
+        settings = self._server.settings_of(snapshot.uri)
         before = self._before.get(spelling(snapshot.uri))
         change = None if before is None else change_between(before, snapshot.text)
         if change is None or not settings.next_edit.enabled:

@@ -12,6 +12,7 @@ from .debounce import Debounce
 from .documents import Document, Documents, spelling
 from .layers import Layers
 from .offers import Offer, Offers
+from .settings import Settings
 from .spot import Spot, find_spot, line_text
 from .status import Status
 
@@ -41,8 +42,10 @@ class Inline:
     ) -> lsp_types.InlineCompletionList | Awaitable[lsp_types.InlineCompletionList]:
         """Answer from memory at once, or return what will answer."""
         document = self._documents.find(params.text_document.uri)
-        settings = self._layers.settings
-        if document is None or not settings.inline.enabled:
+        if document is None:
+            return _no_items()
+        settings = self._layers.at(document.home)
+        if not settings.inline.enabled:
             return _no_items()
         reason = refusal(document, settings)
         reason = reason or line_refusal(document, params.position.line, settings)
@@ -63,8 +66,8 @@ class Inline:
         n_drawn = 1 if automatic else settings.inline.candidates
         known = self._offers.recall(spot.snapshot, spot.cursor)
         if known is not None and known.n_drawn >= n_drawn:
-            return self._show(spot, known, automatic)
-        return self._ask(spot, n_drawn, automatic, request)
+            return self._show(spot, known, automatic, settings)
+        return self._ask(spot, n_drawn, automatic, settings, request)
 
     def changed(self, document: Document) -> None:
         """Take note that the user typed."""
@@ -77,12 +80,17 @@ class Inline:
         self._newest.pop(spelling(uri), None)
 
     async def _ask(
-        self, spot: Spot, n_drawn: int, automatic: bool, request: object
+        self,
+        spot: Spot,
+        n_drawn: int,
+        automatic: bool,
+        settings: Settings,
+        request: object,
     ) -> lsp_types.InlineCompletionList:
         key = spelling(spot.snapshot.uri)
         wait = SETTLE
         if automatic:
-            base = self._layers.settings.inline.debounce_ms / 1000
+            base = settings.inline.debounce_ms / 1000
             before = spot.snapshot.text[: spot.cursor][-_SEEN_BEFORE:]
             wait += self._rhythms.get(key, Debounce()).wait(base, before)
         await asyncio.sleep(wait)
@@ -91,16 +99,15 @@ class Inline:
             or self._newest.get(key) is not request
         ):
             return _no_items()
-        settings = self._layers.settings
         offer = await self._offers.ask(spot.snapshot, spot.cursor, n_drawn, settings)
         if offer is None or not self._documents.is_current(spot.snapshot):
             return _no_items()
-        return self._show(spot, offer, automatic)
+        return self._show(spot, offer, automatic, settings)
 
     def _show(
-        self, spot: Spot, offer: Offer, automatic: bool
+        self, spot: Spot, offer: Offer, automatic: bool, settings: Settings
     ) -> lsp_types.InlineCompletionList:
-        least = self._layers.settings.inline.min_confidence
+        least = settings.inline.min_confidence
         shown: dict[str, None] = {}
         for insert in offer.inserts:
             text = line_text(spot, insert)
@@ -109,7 +116,7 @@ class Inline:
                 continue
             if not shown:
                 best = offer._replace(inserts=(insert,))
-                self._offers.prepare(spot.snapshot, best, self._layers.settings)
+                self._offers.prepare(spot.snapshot, best, settings)
             shown[text] = None
         return lsp_types.InlineCompletionList(
             [lsp_types.InlineCompletionItem(text, range=spot.range) for text in shown]

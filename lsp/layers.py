@@ -1,7 +1,8 @@
 """Settings in layers: flag > environment > client > project file > default.
 
-A wrong value keeps what its layer said before and yields one warning, which names the
-setting and never the value, because that may be a secret.
+Client and project may say something else for each of the client's folders. A wrong
+value keeps what its layer said before and yields one warning, which names the setting
+and never the value, because that may be a secret.
 """
 
 import dataclasses
@@ -9,9 +10,12 @@ import logging
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
+from urllib.parse import unquote
 
+from .documents import spelling
 from .settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -25,33 +29,71 @@ class Layers:
     """What each layer says, and the settings that follow from all of them."""
 
     def __init__(self) -> None:
-        """Begin with the defaults alone."""
-        self._layers: dict[Layer, dict[str, Any]] = {
-            each: {} for each in _WEAKEST_FIRST
-        }
+        """Begin with the defaults alone, and without folders."""
+        self._said: dict[tuple[str, Layer], dict[str, Any]] = {}  # "": everywhere
         self._warned: set[tuple[Layer, str]] = set()
-        self.settings = Settings()
+        self.roots: tuple[str, ...] = ()
+        self.by_root: dict[str, Settings] = {"": Settings()}
 
-    def replace(self, layer: Layer, raw: Any) -> list[str]:
+    @property
+    def settings(self) -> Settings:
+        """What holds for the engine, which is one, and outside of all folders."""
+        return self.by_root[self.roots[0] if self.roots else ""]
+
+    def at(self, uri: str) -> Settings:
+        """Return what holds for a document: what its innermost folder says."""
+        if len(self.roots) < 2:
+            return self.settings
+        path = _path(uri)
+        around = [
+            each
+            for each in self.roots
+            if not _path(each) or path.startswith(_path(each) + "/")
+        ]
+        innermost = max(around, key=lambda root: len(_path(root)), default=None)
+        return self.settings if innermost is None else self.by_root[innermost]
+
+    def set_roots(self, roots: Sequence[str]) -> None:
+        """Take over the URIs of the client's folders; the first one is the engine's."""
+        self.roots = tuple(roots)
+        self._said = {
+            key: values
+            for key, values in self._said.items()
+            if key[0] in ("", *self.roots)
+        }
+        self._build_all()
+
+    def replace(self, layer: Layer, raw: Any, root: str = "") -> list[str]:
         """Take ``raw`` as all that a layer says; return warnings for the user."""
         accepted, warnings = self._read(layer, raw)
-        before = self._layers[layer]
+        before = self._says(root, layer)
         kept = {key: before[key] for key in warnings if key in before}
-        return self._put(layer, {**kept, **accepted}, warnings)
+        self._said[root, layer] = {**kept, **accepted}
+        return self._warn(layer, warnings)
 
     def update(self, layer: Layer, raw: Any) -> list[str]:
-        """Take what ``raw`` names and keep the rest; return warnings for the user."""
+        """Take what ``raw`` names, for all folders; return warnings for the user."""
         accepted, warnings = self._read(layer, raw)
-        return self._put(layer, {**self._layers[layer], **accepted}, warnings)
+        self._said.setdefault(("", layer), {})
+        for (_, named), values in self._said.items():
+            if named == layer:
+                values.update(accepted)
+        return self._warn(layer, warnings)
 
-    def _put(
-        self, layer: Layer, values: dict[str, Any], warnings: dict[str, str]
-    ) -> list[str]:
-        self._layers[layer] = values
-        merged: dict[str, Any] = {}
-        for each in _WEAKEST_FIRST:
-            merged |= self._layers[each]
-        self.settings = _build(Settings, merged)
+    def _says(self, root: str, layer: Layer) -> dict[str, Any]:
+        everywhere = self._said.get(("", layer), {})
+        return self._said.get((root, layer), everywhere)
+
+    def _build_all(self) -> None:
+        for root in ("", *self.roots):
+            merged: dict[str, Any] = {}
+            for layer in _WEAKEST_FIRST:
+                merged |= self._says(root, layer)
+            self.by_root[root] = _build(Settings, merged)
+        self.by_root = {each: self.by_root[each] for each in ("", *self.roots)}
+
+    def _warn(self, layer: Layer, warnings: dict[str, str]) -> list[str]:
+        self._build_all()
         fresh = [key for key in warnings if (layer, key) not in self._warned]
         self._warned.update((layer, key) for key in fresh)
         return [warnings[key] for key in fresh]
@@ -193,11 +235,6 @@ def flatten(raw: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield key, value
 
 
-def read_projects(folders: Sequence[Path]) -> Mapping[str, Any]:
-    """Return the settings of the first folder that has any."""
-    return next(filter(None, map(read_project, folders)), {})
-
-
 def read_project(folder: Path) -> Mapping[str, Any]:
     """Return a folder's own settings: niello.toml, else [tool.niello] of pyproject."""
     for name, table in zip(PROJECT_FILES, ((), ("tool", "niello")), strict=True):
@@ -219,6 +256,12 @@ def read_environment(environment: Mapping[str, str]) -> Mapping[str, str]:
         for key, each in SETTINGS.items()
         if each.variable in environment
     }
+
+
+@lru_cache(maxsize=1024)
+def _path(uri: str) -> str:
+    """Return the path of a URI of any scheme: cells have one of their own."""
+    return unquote(spelling(uri).partition(":")[2]).strip("/")
 
 
 def _build(group: type[Any], values: Mapping[str, Any], prefix: str = "") -> Any:

@@ -1,27 +1,37 @@
-"""Next edit by remasking: where a change makes the text behind it unlikely, fill anew.
+"""Next edit by remasking: what a change calls into question is masked and filled anew.
 
-The text around a change is scored as it was and as it is. What lost most of its
-probability, although it was likely before, is where the change has to be carried on; it
-is masked, filled and offered if the fill says something else. Scoring runs forward, so
-only what stands behind the change is found.
+Where a name became another, that is where the old one still stands; where a list of
+parameters changed, the lists of arguments. If nothing comes of these, the text around
+the change is scored as it was and as it is, and what lost most of its probability,
+although it was likely before, is masked. Scoring runs forward, so only what stands
+behind the change is found by it. A fill is offered if it says something else, and says
+so because of the change: in the text as it was, the model writes what was there.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from niello.infill.canvas import Filler, StopFlag
-from niello.infill.lines import line_end, line_start
-from niello.infill.parse import Parsed, replace
+from niello.infill.lines import line_end
+from niello.infill.parse import Parsed, parse, replace
 from niello.infill.propose import Options, propose_in
 from niello.infill.select import node_span
 
 from .edits import Edit
+from .places import (
+    LONGEST,
+    Change,
+    Place,
+    changed_name,
+    find_calls,
+    find_uses,
+    is_name,
+    lines_away,
+)
 from .settings import NextEdit as Rules
 
-_MOST_TRIED = 4  # places that are filled for one change
+_MOST_TRIED = 4  # places that are filled for one change because they fell
 _LIKELY = -2.0  # nats; what was less likely before tells nothing by its fall
-_LONGEST = 60  # code points of a place, and of its fill
 _SURE = -0.7  # nats a token; a fill with less confidence is not offered
 
 
@@ -53,32 +63,12 @@ class Scorer(Filler, Protocol):
         ...
 
 
-class Change(NamedTuple):
-    """``before[start:old_end]`` became ``after[start:new_end]``."""
-
-    before: str
-    after: str
-    start: int
-    old_end: int
-    new_end: int
-
-
 class Fall(NamedTuple):
     """A token behind the change, and how much of its log-probability it lost."""
 
     start: int  # in the text after the change
     end: int
     nats: float
-
-
-def change_between(before: str, after: str) -> Change | None:
-    """Return the smallest change that makes one text of the other."""
-    if before == after:
-        return None
-    most = min(len(before), len(after))
-    start = _common(before, after, most)
-    tail = _common(before[::-1], after[::-1], most - start)
-    return Change(before, after, start, len(before) - tail, len(after) - tail)
 
 
 def carry_on(
@@ -90,7 +80,28 @@ def carry_on(
     stop: StopFlag,
 ) -> list[Edit]:
     """Return edits of the text after the change that carry it on; often none."""
-    tried: list[tuple[int, int]] = []
+    before = parse(change.before, parsed.name, parsed)
+
+    def refill(text: Parsed, start: int, end: int) -> str:
+        return _refill(text, start, end, scorer, options, stop)
+
+    def is_news(place: Place, now: str) -> bool:
+        """Whether the model says ``now`` because of the change, and not anyway."""
+        shift = len(change.before) - len(change.after)
+        shift = shift if place.start >= change.new_end else 0
+        was = Place(place.start + shift, place.end + shift)
+        old = before.text[was.start : was.end]
+        return now != old and refill(before, *was) == old
+
+    if name := changed_name(before, parsed, change):
+        uses = find_uses(parsed, rules.reach, *name)
+        edits = _fill_all(parsed, uses, refill, lambda _, now: now == name.new)
+    else:
+        calls = find_calls(parsed, change, rules.reach)
+        edits = _fill_all(parsed, calls, refill, is_news)
+    if edits:
+        return edits
+    tried: list[Place] = []
     for fall in find_falls(change, scorer, rules, stop):
         for place in _places(parsed, fall):
             if place in tried:
@@ -98,10 +109,8 @@ def carry_on(
             if len(tried) == _MOST_TRIED or stop():
                 return []
             tried.append(place)
-            old = parsed.text[place[0] : place[1]]
-            if _refill(parsed, *place, scorer, options, stop) != old:
-                places = [place, *_twins(parsed, change, rules, place)]
-                return _refill_all(parsed, sorted(places), scorer, options, stop)
+            if edits := _fill_all(parsed, [place], refill, is_news):
+                return edits
     return []
 
 
@@ -109,8 +118,8 @@ def find_falls(
     change: Change, scorer: Scorer, rules: Rules, stop: StopFlag
 ) -> list[Fall]:
     """Return the tokens that the change made unlikely, the deepest fall first."""
-    first = _lines_away(change.after, change.start, -rules.reach)
-    last = _lines_away(change.after, change.new_end, rules.reach)
+    first = lines_away(change.after, change.start, -rules.reach)
+    last = lines_away(change.after, change.new_end, rules.reach)
     grown = len(change.after) - len(change.before)
     old = scorer.score(change.before[first : last - grown], stop)
     new = scorer.score(change.after[first:last], stop)
@@ -126,7 +135,7 @@ def find_falls(
     return sorted(falls, key=lambda fall: -fall.nats)
 
 
-def _places(parsed: Parsed, fall: Fall) -> list[tuple[int, int]]:
+def _places(parsed: Parsed, fall: Fall) -> list[Place]:
     """Return the nodes that a fallen token may mean.
 
     The name in front of it, which was expected to go on; the name it is in; of a
@@ -136,62 +145,38 @@ def _places(parsed: Parsed, fall: Fall) -> list[tuple[int, int]]:
     start = fall.start
     places = []
     leaf = parsed.leaf(start - 1)
-    if leaf is not None and leaf.end == start and _is_name(text[leaf.start : start]):
-        places.append((leaf.start, leaf.end))
+    if leaf is not None and leaf.end == start and is_name(text[leaf.start : start]):
+        places.append(Place(leaf.start, leaf.end))
     while start < fall.end and text[start].isspace():
         start += 1
     leaf = parsed.leaf(start) if start < fall.end else None
-    if leaf is not None and _is_name(text[leaf.start : leaf.end]):
-        places.append((leaf.start, leaf.end))
+    if leaf is not None and is_name(text[leaf.start : leaf.end]):
+        places.append(Place(leaf.start, leaf.end))
     lists = [
         node
         for node in parsed.captures("spans", start, start + 1)
         if node.name == "list" and node.start < start == node.end - 1
     ]
-    if lists and lists[-1].end - lists[-1].start <= _LONGEST:
-        places.append((lists[-1].start + 1, lists[-1].end - 1))
+    if lists and lists[-1].end - lists[-1].start <= LONGEST:
+        places.append(Place(lists[-1].start + 1, lists[-1].end - 1))
     return places
 
 
-def _is_name(text: str) -> bool:
-    return len(text) <= _LONGEST and re.fullmatch(r"\w+", text) is not None
-
-
-def _twins(
-    parsed: Parsed, change: Change, rules: Rules, place: tuple[int, int]
-) -> list[tuple[int, int]]:
-    """Return the other places behind the change that read the same.
-
-    They did not fall: the first of them, still as it was, makes the others likely.
-    """
-    old = parsed.text[place[0] : place[1]]
-    last = _lines_away(parsed.text, change.new_end, rules.reach)
-    found = re.compile(rf"\b{re.escape(old)}\b").finditer(
-        parsed.text, change.new_end, last
-    )
-    leaves = {each.span() for each in found if _is_name(old)} - {place}
-    return [
-        (start, end)
-        for start, end in leaves
-        if (leaf := parsed.leaf(start)) and (leaf.start, leaf.end) == (start, end)
-    ]
-
-
-def _refill_all(
+def _fill_all(
     parsed: Parsed,
-    places: Sequence[tuple[int, int]],
-    filler: Filler,
-    options: Options,
-    stop: StopFlag,
+    places: Sequence[Place],
+    refill: Callable[[Parsed, int, int], str],
+    fits: Callable[[Place, str], bool],
 ) -> list[Edit]:
     """Fill places in their order; each sees what became of those before it."""
     edits: list[Edit] = []
     shift = 0
-    for start, end in places:
-        now = _refill(parsed, start + shift, end + shift, filler, options, stop)
-        if now != parsed.text[start + shift : end + shift]:
-            parsed = replace(parsed, start + shift, end + shift, now)
-            edits.append(Edit(start, end, now))
+    for place in places:
+        start, end = place.start + shift, place.end + shift
+        now = refill(parsed, start, end)
+        if now != parsed.text[start:end] and fits(place, now):
+            parsed = replace(parsed, start, end, now)
+            edits.append(Edit(place.start, place.end, now))
             shift += len(now) - (end - start)
     return edits
 
@@ -209,26 +194,6 @@ def _refill(
     draft = replace(parsed, start, end, "")
     found = propose_in(draft, node_span(draft, start, start), filler, options, stop)
     best = found[0] if found else None
-    if best is None or best.score < _SURE or len(best.text) > len(old) + _LONGEST:
+    if best is None or best.score < _SURE or len(best.text) > len(old) + LONGEST:
         return old
     return old if "\n" in best.text or "\r" in best.text else best.text
-
-
-def _lines_away(text: str, offset: int, n_lines: int) -> int:
-    for _ in range(abs(n_lines)):
-        if n_lines < 0:
-            offset = line_start(text, max(line_start(text, offset) - 1, 0))
-        else:
-            offset = min(line_end(text, offset) + 1, len(text))
-    return offset
-
-
-def _common(one: str, other: str, most: int) -> int:
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

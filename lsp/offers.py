@@ -15,7 +15,7 @@ from niello.infill.snapshot import Snapshot
 from niello.infill.span import find_span
 
 from .counters import Counting
-from .documents import spelling
+from .documents import Document, spelling
 from .holder import Holder
 from .jobs import Priority
 from .settings import Settings
@@ -24,7 +24,7 @@ from .trees import Trees
 
 _OFFERS_KEPT = 4  # of one document
 _DOCUMENTS_KEPT = 8
-_IDLE = 0.1  # seconds without a question after which a context is computed ahead
+_IDLE = 0.1  # seconds without a key or a question after which work ahead begins
 _CLOSERS = frozenset(")]}>\"'`")
 
 
@@ -45,6 +45,25 @@ class Offer(NamedTuple):
     inserts: tuple[Insert, ...]
 
 
+class Ahead(NamedTuple):
+    """What is being drawn for a text that is not there yet."""
+
+    first: int  # where the accepted text would begin
+    cursor: int  # where it would end
+    text: str  # with it
+    task: "asyncio.Task[Offer | None]"
+
+    def awaits(self, document: Document) -> bool:
+        """Whether the change of a document may be the beginning of that text."""
+        typed = document.text[: document.changed_at]
+        # An editor puts a closing bracket behind an opening one by itself.
+        heads = [typed, typed[:-1]] if typed[-1:] in _CLOSERS else [typed]
+        return any(
+            self.first <= len(head) <= self.cursor and self.text.startswith(head)
+            for head in heads
+        )
+
+
 class Offers:
     """Asks for candidates, and remembers them."""
 
@@ -57,7 +76,8 @@ class Offers:
         self._surroundings = surroundings
         self._kept: OrderedDict[str, list[Offer]] = OrderedDict()
         self._warming: asyncio.TimerHandle | None = None
-        self._ahead: dict[str, tuple[str, int, asyncio.Task[Offer | None]]] = {}
+        self._preparing: asyncio.TimerHandle | None = None
+        self._ahead: dict[str, Ahead] = {}
 
     def recall(self, snapshot: Snapshot, cursor: int) -> Offer | None:
         """Return what memory holds for ``cursor``, with what was typed cut off."""
@@ -70,23 +90,37 @@ class Offers:
         self, snapshot: Snapshot, cursor: int, n_drawn: int, settings: Settings
     ) -> Offer | None:
         """Draw candidates at ``cursor``; None if somebody newer was asked instead."""
-        if self._warming is not None:
-            self._warming.cancel()
+        _cancel(self._warming)
+        _cancel(self._preparing)
         key = spelling(snapshot.uri)
-        text, at, task = self._ahead.get(key, ("", -1, None))
-        if task is not None and (at, text) == (cursor, snapshot.text) and n_drawn == 1:
+        ahead = self._ahead.get(key)
+        if ahead and ahead[1:3] == (cursor, snapshot.text) and n_drawn == 1:
             # It is being drawn already. Cancelling this request leaves it going on.
-            offer = await asyncio.shield(task)
+            offer = await asyncio.shield(ahead.task)
             if offer is not None:
                 return offer
         return await self._draw(
             snapshot, cursor, n_drawn, settings, key, Priority.INTERACTIVE
         )
 
+    def changed(self, document: Document) -> None:
+        """Stop preparing what a document's new text can no more become."""
+        _cancel(self._preparing)
+        key = spelling(document.uri)
+        if key in self._ahead and not self._ahead[key].awaits(document):
+            self._holder.jobs.drop(f"{key} ahead")
+
     def prepare(self, snapshot: Snapshot, offer: Offer, settings: Settings) -> None:
-        """Draw what would follow if the first text of ``offer`` were accepted."""
-        if not (settings.inline.ahead and offer.inserts):
-            return
+        """Draw what would follow if the first text of ``offer`` were accepted.
+
+        Nobody accepts at once, and who types on is not to wait for this.
+        """
+        _cancel(self._preparing)
+        if settings.inline.ahead and offer.inserts:
+            later = asyncio.get_running_loop().call_later
+            self._preparing = later(_IDLE, self._prepare, snapshot, offer, settings)
+
+    def _prepare(self, snapshot: Snapshot, offer: Offer, settings: Settings) -> None:
         first = offer.inserts[0]
         head = offer.text[: offer.cursor] + first.text
         text = head + offer.text[offer.cursor + first.replaced :]
@@ -98,13 +132,12 @@ class Offers:
             then, len(head), 1, settings, f"{key} ahead", Priority.AHEAD
         )
         task = asyncio.ensure_future(drawing)
-        self._ahead[key] = (text, len(head), task)
+        self._ahead[key] = Ahead(offer.cursor, len(head), text, task)
         task.add_done_callback(lambda _: self._ahead.pop(key, None))
 
     def warm_soon(self, snapshot: Snapshot, cursor: int, settings: Settings) -> None:
         """Compute the context of a cursor if nothing is asked there for a moment."""
-        if self._warming is not None:
-            self._warming.cancel()
+        _cancel(self._warming)
         if settings.inline.ahead and self._holder.ready:
             later = asyncio.get_running_loop().call_later
             self._warming = later(_IDLE, self._warm, snapshot, cursor, settings)
@@ -127,10 +160,17 @@ class Offers:
 
     def forget(self, uri: str | None = None) -> None:
         """Drop what is remembered of one document or of all."""
+        _cancel(self._preparing)
         if uri is None:
             self._kept.clear()
         else:
             self._kept.pop(spelling(uri), None)
+
+    def forget_others(self, uri: str) -> None:
+        """Drop what other documents were offered before this one changed."""
+        for key in {*self._kept, *self._ahead} - {spelling(uri)}:
+            self._kept.pop(key, None)
+            self._holder.jobs.drop(f"{key} ahead")
 
     async def _draw(
         self,
@@ -173,6 +213,11 @@ class Offers:
         del kept[:-_OFFERS_KEPT]
         while len(self._kept) > _DOCUMENTS_KEPT:
             self._kept.popitem(last=False)
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
 
 
 def options_of(settings: Settings, n_drawn: int) -> Options:

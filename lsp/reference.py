@@ -17,10 +17,12 @@ This page is written by `python -m niello.lsp.reference`; edit the declarations 
 A setting is taken from the first of these that has it: a flag of `niello serve`, an
 environment variable, the client (`initializationOptions`, `workspace/configuration`
 section `niello`, `workspace/didChangeConfiguration`), the project (`niello.toml`, else
-`[tool.niello]` in `pyproject.toml`, in the first root that has one), the default. Keys
-may be written in snake case, camel case or with hyphens, nested or with dots. A wrong
-value keeps the one before and is named in one message. Changes apply at once; another
-model is loaded without a restart.
+`[tool.niello]` in `pyproject.toml`), the default. With several folders open, a document
+has the project file of the innermost one it is in, and what the client says of that
+folder; a document in none has those of the first, and so has the engine (`model`,
+`threads`, `check`) and the log. Keys may be written in snake case, camel case or with
+hyphens, nested or with dots. A wrong value keeps the one before and is named in one
+message. Changes apply at once; another model is loaded without a restart.
 
 A project file may not set what is marked *private*: opening a stranger's folder must
 not choose what runs or where a log is written.

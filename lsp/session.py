@@ -21,7 +21,7 @@ from .documents import Document, Documents, spelling, to_path
 from .following import Following
 from .holder import Holder, LoadFiller
 from .inline import Inline
-from .layers import PROJECT_FILES, Layers, read_projects
+from .layers import PROJECT_FILES, Layer, Layers, read_project
 from .logs import set_log_level
 from .offers import Offers
 from .protocol import Protocol, Refusal
@@ -60,7 +60,7 @@ class NielloServer(LanguageServer):
         self.status = Status(self)
         self.holder = Holder(load, self.status)
         self.trees = Trees()
-        self.surroundings = Surroundings(self.documents)
+        self.surroundings = Surroundings(self.documents, layers)
         self.offers = Offers(self.holder, self.trees, self.surroundings)
         parts = (self.documents, self.offers, layers, self.status)
         self.inline = Inline(*parts)
@@ -68,7 +68,6 @@ class NielloServer(LanguageServer):
         self.actions = Actions(self)
         self.following = Following(self)
         self.left: asyncio.Future[int] | None = None
-        self.roots: list[str] = []
         self._reading: asyncio.Future[None] | None = None
         self._started = False
         self._pull = pull
@@ -78,12 +77,17 @@ class NielloServer(LanguageServer):
         self.process_id = params.process_id
         self.documents.encoding = encoding  # type: ignore[assignment]  # one of three
         folders = [each.uri for each in params.workspace_folders or []]
-        self.roots = folders or [each for each in [params.root_uri] if each]
+        self.layers.set_roots(folders or [each for each in [params.root_uri] if each])
         document = params.capabilities.text_document
         self.completion.has_ghost_text = bool(document and document.inline_completion)
         self._apply(
             partial(self.layers.update, "client", params.initialization_options)
         )
+
+    def settings_of(self, uri: str) -> Settings:
+        """Return the settings that hold for a document."""
+        document = self.documents.find(uri)
+        return self.layers.at(uri if document is None else document.home)
 
     def leave(self, code: int) -> None:
         """End the process with ``code``."""
@@ -106,20 +110,33 @@ class NielloServer(LanguageServer):
         return self.layers.settings
 
     async def _read_settings(self) -> None:
-        paths = [Path(path) for path in map(to_path, self.roots) if path]
-        project = await asyncio.to_thread(read_projects, paths) if paths else {}
-        self._apply(partial(self.layers.replace, "project", project))
-        workspace = self.client_capabilities.workspace
-        if workspace is not None and workspace.configuration:
-            item = lsp_types.ConfigurationItem(section="niello")
-            asked = lsp_types.ConfigurationParams([item])
-            try:
-                answers = await self.workspace_configuration_async(asked)
-            except Refusal:
-                return
+        for root in self.layers.roots:
+            if path := to_path(root):
+                project = await asyncio.to_thread(read_project, Path(path))
+                self._replace("project", project, root)
+        if not self._can_be_asked:
+            return
+        roots = self.layers.roots or ("",)
+        items = [lsp_types.ConfigurationItem(root or None, "niello") for root in roots]
+        asked = lsp_types.ConfigurationParams(items)
+        try:
+            answers = await self.workspace_configuration_async(asked)
+        except Refusal:
+            return
+        for root, answer in zip(roots, _list(answers), strict=False):
             # A client that answers null keeps what its initializationOptions said.
-            if isinstance(answers, list) and answers and answers[0] is not None:
-                self._apply(partial(self.layers.replace, "client", answers[0]))
+            if answer is not None:
+                self._replace("client", answer, root)
+
+    @property
+    def _can_be_asked(self) -> bool:
+        workspace = self.client_capabilities.workspace
+        return bool(workspace and workspace.configuration)
+
+    def _replace(self, layer: Layer, raw: Any, root: str) -> None:
+        # The folder may have gone while its settings were read.
+        if root in ("", *self.layers.roots):
+            self._apply(partial(self.layers.replace, layer, raw, root))
 
     async def _register(self) -> None:
         """Ask the client to tell of settings that change."""
@@ -146,15 +163,21 @@ class NielloServer(LanguageServer):
     def change_roots(self, event: lsp_types.WorkspaceFoldersChangeEvent) -> None:
         """Take over folders that came and went."""
         gone = {each.uri for each in event.removed}
-        self.roots = [each for each in self.roots if each not in gone]
-        self.roots += [each.uri for each in event.added]
+        roots = [each for each in self.layers.roots if each not in gone]
+        roots += [each.uri for each in event.added if each.uri not in roots]
+        self._apply(partial(self._set_roots, roots))
         self.start_reading_settings()
 
+    def _set_roots(self, roots: list[str]) -> list[str]:
+        self.layers.set_roots(roots)
+        return []
+
     def change_settings(self, raw: Any) -> None:
-        """Apply what a client pushes, or ask for it if it pushes nothing."""
+        """Apply what a client pushes; ask for it if that is nothing or not enough."""
         if isinstance(raw, dict) and isinstance(raw.get("niello"), dict):
             raw = raw["niello"]
-        if not raw:
+        # What is pushed says nothing of single folders.
+        if not raw or (len(self.layers.roots) > 1 and self._can_be_asked):
             self.start_reading_settings()
         self._apply(partial(self.layers.update, "client", raw))
 
@@ -172,9 +195,11 @@ class NielloServer(LanguageServer):
         """Stop work on a text that is no more."""
         if document is not None:
             self._drop_work(document.uri)
-            for cell in self.documents.cells_of(document.notebook):
-                if cell is not document:  # What they were offered saw another text.
-                    self.offers.forget(cell.uri)
+            self.offers.changed(document)
+            # What others were offered saw another text. What this one was offered
+            # stays: it may be what is being typed.
+            if self.surroundings.is_seen(document):
+                self.offers.forget_others(document.uri)
             self.inline.changed(document)
             self.following.changed(document, document.before)
             self.warm(document, document.changed_at)
@@ -185,7 +210,7 @@ class NielloServer(LanguageServer):
 
     def warm(self, document: Document, cursor: int) -> None:
         """Get ready for a question at ``cursor``."""
-        settings = self.layers.settings
+        settings = self.layers.at(document.home)
         if settings.inline.enabled and not refusal(document, settings):
             self.offers.warm_soon(document.snapshot(), cursor, settings)
 
@@ -216,10 +241,11 @@ class NielloServer(LanguageServer):
             self.restart()
 
     def _apply(self, change: Callable[[], list[str]]) -> None:
-        before = self.layers.settings
-        self._warn(change())
+        before, everywhere = self.layers.settings, dict(self.layers.by_root)
+        for each in change():
+            self.status.say(each)
         after = self.layers.settings
-        if after != before:
+        if self.layers.by_root != everywhere:
             self.offers.forget()
             set_log_level(after.log)
         engine = ("model", "threads", "check")
@@ -227,9 +253,9 @@ class NielloServer(LanguageServer):
         if changed and self._started:
             self.holder.load(after)
 
-    def _warn(self, warnings: list[str]) -> None:
-        for each in warnings:
-            self.status.say(each)
+
+def _list(raw: Any) -> list[Any]:
+    return raw if isinstance(raw, list) else []
 
 
 def _version() -> str:

@@ -18,6 +18,7 @@ from niello.infill.snapshot import Snapshot
 from .access import refusal
 from .documents import Document, Documents, spelling
 from .edits import comment_of
+from .layers import Layers
 from .settings import Settings
 
 _FAR = 100  # lines the cursor moves until other files are looked through anew
@@ -70,9 +71,10 @@ class _Kept(NamedTuple):
 class Surroundings:
     """Looks around documents, and remembers what was taken of other files."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, layers: Layers) -> None:
         """Begin with nothing taken."""
         self._documents = documents
+        self._layers = layers
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     def look(self, snapshot: Snapshot, settings: Settings) -> Scene:
@@ -83,11 +85,11 @@ class Surroundings:
         beside = self._documents.cells_of(notebook)
         if document in beside:
             own = beside.index(document)
-            head = _readable(beside[:own], settings)
-            cells = [*head, *cells, *_readable(beside[own + 1 :], settings)]
+            head = self._readable(beside[:own])
+            cells = [*head, *cells, *self._readable(beside[own + 1 :])]
             place = len(head)
         budget = settings.window.extra_tokens
-        sources = self._sources(snapshot, notebook, settings) if budget else ()
+        sources = self._sources(snapshot, notebook) if budget else ()
         name = _name(notebook or snapshot.uri, snapshot.language)
         return Scene(snapshot, tuple(cells), place, name, tuple(sources), budget)
 
@@ -120,9 +122,23 @@ class Surroundings:
             self._kept.popitem(last=False)
         return kept.extra
 
-    def _sources(
-        self, snapshot: Snapshot, notebook: str, settings: Settings
-    ) -> Iterator[Source]:
+    def is_seen(self, document: Document) -> bool:
+        """Whether others may be shown a document's text: it is code, and no secret."""
+        known = document.notebook or find_language(document.language)
+        return bool(known) and not self._refuses(document)
+
+    def _refuses(self, document: Document) -> bool:
+        """Whether its own folder's settings keep a document to itself."""
+        return refusal(document, self._layers.at(document.home)) is not None
+
+    def _readable(self, documents: Sequence[Document]) -> list[Cell]:
+        return [
+            Cell(each.text, each.language)
+            for each in documents
+            if not self._refuses(each)
+        ]
+
+    def _sources(self, snapshot: Snapshot, notebook: str) -> Iterator[Source]:
         """Yield other documents, as far as they may be read and are code."""
         own, left = _path(snapshot.uri), _MOST
         for each in reversed(list(self._documents)):
@@ -132,20 +148,12 @@ class Surroundings:
                 or (notebook and each.notebook == notebook)
                 or find_language(each.language) is None
                 or len(each.text) > left
-                or refusal(each, settings)
+                or self._refuses(each)
             ):
                 continue
             left -= len(each.text)
             name = _name(each.notebook or each.uri, snapshot.language)
             yield Source(name, each.text)
-
-
-def _readable(documents: Sequence[Document], settings: Settings) -> list[Cell]:
-    return [
-        Cell(each.text, each.language)
-        for each in documents
-        if not refusal(each, settings)
-    ]
 
 
 def _path(uri: str) -> str:

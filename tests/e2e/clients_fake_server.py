@@ -31,9 +31,9 @@ STARTS_AT_THE_CURSOR = {'greet = "héllo 😀 '}
 where that holds signs beyond the basic plane."""
 
 COMMANDS = [
-    *("niello.pullModel", "niello.clearCache", "niello.restartEngine"),
-    *("niello.showLog", "fake.accepted", "fake.heard", "fake.status"),
-    *("fake.slow", "fake.die"),
+    *("niello.edit", "niello.pullModel", "niello.clearCache"),
+    *("niello.restartEngine", "niello.showLog", "fake.accepted"),
+    *("fake.heard", "fake.status", "fake.slow", "fake.die"),
 ]
 
 INVOKED = 1
@@ -213,7 +213,8 @@ class FakeServer:
         top = {"line": 0, "character": 0}
         edit = {"range": {"start": top, "end": top}, "newText": "# filled\n"}
         changes = {params["textDocument"]["uri"]: [edit]}
-        action = {"title": "Fill here", "kind": "refactor.rewrite"}
+        data = {"edit": "fill", "uri": params["textDocument"]["uri"]}
+        action = {"title": "Fill here", "kind": "refactor.rewrite", "data": data}
         return [{**action, "edit": {"changes": changes}}]
 
     def on_niello_nextEdit(self, params: dict[str, Any]) -> dict[str, Any]:

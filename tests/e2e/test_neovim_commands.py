@@ -53,6 +53,25 @@ def test_a_code_action_is_applied(open_file: Open) -> None:
     nvim.until_text("# filled\nx = 1")
 
 
+def test_an_instruction_goes_to_the_server_with_the_action(open_file: Open) -> None:
+    nvim = open_file("x = 1\n")
+    nvim.keys(":%Niello action say it in French<CR>")
+    nvim.until_seen("Fill here")
+    nvim.keys("1<CR>")
+    nvim.until(
+        lambda: (
+            [
+                argument["instruction"]
+                for each in heard(nvim, "niello.edit")
+                for argument in each["arguments"]
+            ]
+            == ["say it in French"]
+        ),
+        "the instruction",
+    )
+    assert nvim.text() == "x = 1"
+
+
 def test_the_status_tells_reason_and_progress(open_file: Open) -> None:
     options = "set statusline=%{v:lua.require'niello'.statusline()} | set laststatus=2"
     nvim = open_file("x = 1\n", init=f"vim.cmd([[{options}]])")

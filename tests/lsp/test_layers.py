@@ -132,3 +132,55 @@ def test_a_broken_project_file_says_nothing(tmp_path: Path, text: str) -> None:
 def test_every_default_is_accepted_by_its_own_setting() -> None:
     for each in SETTINGS.values():
         assert each.accept(each.default) == each.default
+
+
+A, B, INNER = "file:///w/a", "file:///w/b%20c", "file:///w/a/inner"
+
+
+def folders(*roots: str) -> Layers:
+    layers = Layers()
+    layers.set_roots(roots)
+    for number, root in enumerate(roots):
+        layers.replace("project", {"room": number + 1}, root)
+    return layers
+
+
+@pytest.mark.parametrize(
+    ("uri", "room"),
+    [
+        ("file:///w/a/x.py", 1),
+        ("file:///w/b c/x.py", 2),
+        ("vscode-notebook-cell:/w/b%20c/n.ipynb#W0", 2),
+        ("file:///w/a/inner/x.py", 3),
+        ("file:///w/a/innermost.py", 1),
+        ("file:///elsewhere.py", 1),
+        ("untitled:Untitled-1", 1),
+    ],
+)
+def test_a_document_has_the_settings_of_its_innermost_folder(
+    uri: str, room: int
+) -> None:
+    assert folders(A, B, INNER).at(uri).room == room
+
+
+def test_a_stronger_layer_beats_the_project_of_every_folder() -> None:
+    layers = folders(A, B)
+    layers.update("client", {"room": 9})
+    layers.replace("client", {}, B)
+    assert [layers.at(f"{root}/x.py").room for root in (A, B)] == [9, 2]
+    layers.update("client", {"room": 7})
+    assert [layers.at(f"{root}/x.py").room for root in (A, B)] == [7, 7]
+
+
+def test_a_folder_that_has_gone_says_nothing() -> None:
+    layers = folders(A, B)
+    layers.set_roots([B])
+    assert layers.settings.room == layers.at(f"{A}/x.py").room == 2
+    layers.set_roots([B, A])
+    assert layers.at(f"{A}/x.py").room == Settings().room
+
+
+def test_a_wrong_value_of_a_folder_keeps_its_old_one() -> None:
+    layers = folders(A, B)
+    assert len(layers.replace("project", {"room": "many"}, B)) == 1
+    assert layers.at(f"{B}/x.py").room == 2

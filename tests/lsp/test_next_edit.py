@@ -4,11 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from niello.bench.next_edit import cases_of, measure, places_of
+from niello.bench.changes import KINDS, apply, cases_of
+from niello.bench.next_edit import judge, measure
 from niello.infill.canvas import Canvas, Draws, Fill, StopFlag, never
 from niello.infill.parse import parse
 from niello.infill.propose import Options
-from niello.lsp.next_edit import Scorer, carry_on, change_between, find_falls
+from niello.lsp.edits import Edit
+from niello.lsp.next_edit import Scorer, carry_on, find_falls
+from niello.lsp.places import change_between
 from niello.lsp.settings import NextEdit
 
 
@@ -41,7 +44,24 @@ class Knows:
     def fill(
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[list[Fill]]:
-        return [[Fill(self.fills, self.confidence, 1, "end")] for _ in canvases]
+        return [
+            [Fill(self.says(each.context.prefix), self.confidence, 1, "end")]
+            for each in canvases
+        ]
+
+    def says(self, prefix: str) -> str:
+        return self.fills
+
+
+class Follows(Knows):
+    """Fills one word in where the text in front has a sign, else another."""
+
+    def __init__(self, sign: str, then: str, otherwise: str) -> None:
+        super().__init__(then)
+        self.sign, self.otherwise = sign, otherwise
+
+    def says(self, prefix: str) -> str:
+        return self.fills if self.sign in prefix else self.otherwise
 
 
 BEFORE = "def f(text):\n    a = 1\n    return len(text)\n"
@@ -90,10 +110,80 @@ def test_every_place_of_the_same_text_is_carried_on() -> None:
     assert followed(Knows("body"), before, after) == before.replace("text", "body")
 
 
-def test_the_measurement_knows_which_edits_are_right() -> None:
+def test_a_name_of_a_function_s_own_is_left_alone_elsewhere() -> None:
+    other = "\n\ndef g(text):\n    return text\n"
+    done = AFTER.replace("len(text)", "len(body)")
+    assert followed(Knows("body"), BEFORE + other, AFTER + other) == done + other
+
+
+def test_an_attribute_is_carried_on_in_other_functions_too() -> None:
+    before = "class A:\n    def f(self):\n        self.old = 1\n\n"
+    before += "    def g(self, old):\n        return self.old + old\n"
+    after = before.replace("self.old = 1", "self.new = 1")
+    wanted = before.replace("self.old", "self.new")
+    assert followed(Knows("new"), before, after) == wanted
+
+
+CALLED = "def f(a, b):\n    return a\n\n\nx = f(1, 2)\n"
+
+
+def test_arguments_follow_the_parameters() -> None:
+    after = CALLED.replace("f(a, b)", "f(a)")
+    follows = Follows("(a, b)", "1, 2", "1")
+    assert followed(follows, CALLED, after) == after.replace("f(1, 2)", "f(1)")
+
+
+def test_other_calls_do_not_follow_a_call() -> None:
+    before = "def g():\n    f(1, 2)\n    f(3, 4)\n"
+    after = before.replace("1, 2", "1")
+    assert followed(Follows("(1, 2)", "3, 4", "3"), before, after) == after
+
+
+def test_what_the_model_would_have_written_anyway_does_not_follow() -> None:
+    after = CALLED.replace("f(a, b)", "f(a)")
+    assert followed(Knows("1"), CALLED, after) == after
+
+
+SOURCE = """\
+def total(prices, discount):
+    amount = sum(prices)
+    rate = 1 - discount
+    return amount * rate
+
+
+print(total([1, 2], 0.5))
+"""
+
+
+def test_a_case_of_every_kind_is_made_of_real_code() -> None:
+    cases = {case.kind: case for case in cases_of(SOURCE)}
+    assert set(cases) == set(KINDS)
+    finished = {
+        kind: apply(case.change.after, case.places) for kind, case in cases.items()
+    }
+    assert finished["added"] == SOURCE
+    assert finished["reordered"] == SOURCE.replace(
+        "prices, discount):", "discount, prices):"
+    ).replace("[1, 2], 0.5", "0.5, [1, 2]")
+    assert finished["removed"] in (
+        SOURCE.replace("prices, discount", "discount").replace("[1, 2], ", ""),
+        SOURCE.replace("prices, discount", "prices").replace(", 0.5", ""),
+    )
+
+
+def test_an_edit_is_right_if_its_place_reads_as_it_should() -> None:
+    (case,) = (each for each in cases_of(SOURCE) if each.kind == "reordered")
+    (place,) = case.places
+    loose = place._replace(text=place.text.replace(", ", ","))
+    inside = Edit(place.start, place.start + len("[1, 2]"), "0.5")
+    outside = Edit(place.end, place.end + 1, ")")
+    assert judge(case, [place]) == judge(case, [loose]) == (1, 1)
+    assert judge(case, [inside]) == judge(case, [outside]) == judge(case, []) == (0, 0)
+
+
+def test_the_measurement_counts_edits_and_places() -> None:
     source = "def f(text):\n    a = text\n    b = 2\n    return len(text) + b\n"
-    (case,) = cases_of(source)
-    assert len(places_of(case)) == 2
-    found = measure([case], Knows("content"))
-    assert (found.precision, found.recall) == (1.0, 1.0)
-    assert measure([case], Knows("wrong")).right == 0
+    cases = [each for each in cases_of(source) if each.kind == "renamed"]
+    found = measure("renamed", cases, Knows("content"))
+    assert (found.precision, found.recall, found.places) == (1.0, 1.0, 2)
+    assert measure("renamed", cases, Knows("wrong")).edits == 0

@@ -1,5 +1,7 @@
 """Memory of what was shown: typing through it, editors' own brackets, strangers."""
 
+import asyncio
+
 import pytest
 from lsprotocol import types as lsp_types
 
@@ -7,7 +9,7 @@ from niello.infill.propose import Candidate
 from niello.infill.span import Span
 from niello.lsp.convert import Lines
 from niello.lsp.documents import Document
-from niello.lsp.offers import Insert, Offer, insert_of, typed_into
+from niello.lsp.offers import Ahead, Insert, Offer, insert_of, typed_into
 from niello.lsp.spot import find_spot, line_text
 
 
@@ -56,6 +58,25 @@ def test_a_line_end_is_typed_like_any_text() -> None:
     assert rest(offer("if a:|\n", "\n    b()\n    c()"), "if a:\n    |\n") == [
         ("b()\n    c()", 0)
     ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "fits"),
+    [("", True), ("f", True), ("f()", True), ("f(a)", True), ("g", False)],
+)
+async def test_what_is_drawn_ahead_goes_on_while_the_text_can_become_it(
+    typed: str, fits: bool
+) -> None:
+    async def nothing() -> None:
+        return None
+
+    ahead = Ahead(4, 8, "x = f(a)\n", asyncio.ensure_future(nothing()))
+    document = Document("file:///a.py", "python", 1, "x = \n")
+    document.replace(4, 4, typed)
+    assert ahead.awaits(document) == fits
+    document.replace(0, 1, "y")
+    assert not ahead.awaits(document)
+    await ahead.task
 
 
 def candidate(start: int, end: int, text: str) -> Candidate:

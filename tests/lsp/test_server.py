@@ -80,13 +80,12 @@ def test_what_follows_an_accepted_text_was_prepared(start: Start) -> None:
     client = start(texts=["ab"])
     begin(client)
     client.inline(URI, (0, 4), automatic=True)
+    while calls(client) < 2:
+        pass
     client.request("stub/settle", {})
-    n_calls = calls(client)
+    client.notify("stub/set", {"ms": 3_600_000})  # The model answers no more.
     client.change(URI, 2, (0, 4), (0, 4), "ab")
-    client.inline(URI, (0, 6), automatic=True)
-    client.request("stub/settle", {})
-    # The one call more prepares what would follow the second text.
-    assert (n_calls, calls(client)) == (2, 3)
+    assert texts(client.inline(URI, (0, 6), automatic=True)) == ["ab"]
 
 
 def test_a_text_with_little_confidence_is_shown_only_if_asked_for(start: Start) -> None:
@@ -313,6 +312,28 @@ def test_a_client_without_resolve_gets_the_edit_by_a_command(start: Start) -> No
     assert applied["changes"][URI][0]["newText"] == "1"
 
 
+def test_an_instruction_rides_along_with_an_action(
+    start: Start, tmp_path: Path
+) -> None:
+    client = start(texts=["1"])
+    begin(client)
+    place = {"line": 0, "character": 4}
+    asked = {
+        "textDocument": {"uri": URI},
+        "range": {"start": place, "end": place},
+        "context": {"diagnostics": []},
+    }
+    action = client.request("textDocument/codeAction", asked)[0]
+    told = {**action["data"], "instruction": "the least\nprime"}
+    resolved = client.request("codeAction/resolve", {**action, "data": told})
+    client.request(COMMAND, {"command": "niello.edit", "arguments": [told]})
+    applied = client.wait_for_note("workspace/applyEdit")["params"]["edit"]
+    assert resolved["edit"] == applied
+    assert applied["changes"][URI][0]["newText"] == "1"
+    for line in (tmp_path / "server0" / "record").read_text("utf-8").splitlines():
+        assert json.loads(line)[0].startswith("# the least prime\n")
+
+
 def test_the_end_is_quiet(start: Start, tmp_path: Path) -> None:
     client = start()
     begin(client)
@@ -385,6 +406,107 @@ def test_a_changed_project_file_is_read_again(start: Start, tmp_path: Path) -> N
         client.notify("textDocument/didSave", saved)
         while texts(client.inline(URI, (0, 4))) != expected:
             pass
+
+
+def two_folders(tmp_path: Path) -> tuple[list[dict[str, str]], str, str]:
+    """Make two folders and return them as the protocol names them, and a file each."""
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for each in folders:
+        each.mkdir()
+    listed = [{"uri": each.as_uri(), "name": each.name} for each in folders]
+    one, two = (f"{each['uri']}/a.py" for each in listed)
+    return listed, one, two
+
+
+def test_each_folder_has_its_own_project_file(start: Start, tmp_path: Path) -> None:
+    folders, one, two = two_folders(tmp_path)
+    path = tmp_path / "two" / "niello.toml"
+    path.write_text("[inline]\nenabled = false\n")
+    client = start(texts=["y"])
+    client.initialize(workspaceFolders=folders)
+    client.wait_for_note("niello/status", kind="ready")
+    for uri in (one, two):
+        client.open(uri, "x = \n")
+    assert texts(client.inline(one, (0, 4))) == ["y"]
+    assert client.inline(two, (0, 4)) == []
+    path.write_text("")
+    client.notify("textDocument/didSave", {"textDocument": {"uri": path.as_uri()}})
+    while texts(client.inline(two, (0, 4))) != ["y"]:
+        pass
+
+
+def test_a_client_is_asked_for_the_settings_of_each_folder(
+    start: Start, tmp_path: Path
+) -> None:
+    folders, one, two = two_folders(tmp_path)
+    client = start(texts=["y"])
+    client.settings = {}
+    client.scoped = {folders[1]["uri"]: {"languages": {"python": False}}}
+    asks = {"workspace": {"configuration": True}}
+    client.initialize(workspaceFolders=folders, capabilities=asks)
+    client.wait_for_note("niello/status", kind="ready")
+    for uri in (one, two):
+        client.open(uri, "x = \n")
+    assert texts(client.inline(one, (0, 4))) == ["y"]
+    assert client.inline(two, (0, 4)) == []
+    client.scoped = {folders[0]["uri"]: {"languages": {"python": False}}}
+    client.notify("workspace/didChangeConfiguration", {"settings": {"room": 100}})
+    while texts(client.inline(two, (0, 4))) != ["y"]:
+        pass
+    assert client.inline(one, (0, 4)) == []
+
+
+def test_a_folder_that_comes_brings_its_settings(start: Start, tmp_path: Path) -> None:
+    folders, one, two = two_folders(tmp_path)
+    (tmp_path / "two" / "niello.toml").write_text("[inline]\nenabled = false\n")
+    client = start(texts=["y"])
+    client.initialize(workspaceFolders=folders[:1])
+    client.wait_for_note("niello/status", kind="ready")
+    for uri in (one, two):
+        client.open(uri, "x = \n")
+    for added, removed, expected in ((folders[1:], [], []), ([], folders[1:], ["y"])):
+        event = {"event": {"added": added, "removed": removed}}
+        client.notify("workspace/didChangeWorkspaceFolders", event)
+        while texts(client.inline(two, (0, 4))) != expected:
+            pass
+        assert texts(client.inline(one, (0, 4))) == ["y"]
+
+
+def test_an_edit_of_a_secret_file_is_refused(start: Start) -> None:
+    client = start(texts=["y"])
+    begin(client)
+    client.open("file:///w/.env", "x = \n", "python")
+    place = {"line": 0, "character": 4}
+    area = {"start": place, "end": place}
+    data = {"edit": "fill", "uri": "file:///w/.env", "range": area}
+    asked = {"command": "niello.edit", "arguments": [data]}
+    assert "secrets" in client.wait(client.ask(COMMAND, asked))["error"]["message"]
+    assert calls(client) == 0
+
+
+def test_a_change_elsewhere_makes_it_ask_anew(start: Start) -> None:
+    client = start(texts=["abcdef"])
+    begin(client, initializationOptions={"inline": {"ahead": False}})
+    client.open("file:///w/b.py", "y = \n")
+    client.open("file:///w/c.txt", "y = \n", "plaintext")
+    client.inline(URI, (0, 4), automatic=True)
+    client.change("file:///w/c.txt", 2, (0, 0), (0, 0), "z")
+    client.inline(URI, (0, 4), automatic=True)
+    assert calls(client) == 1
+    client.change("file:///w/b.py", 2, (0, 0), (0, 0), "z")
+    client.inline(URI, (0, 4), automatic=True)
+    assert calls(client) == 2
+
+
+def test_work_ahead_ends_with_a_key_that_does_not_fit_it(start: Start) -> None:
+    client = start(texts=["abcdef"], ms=400, step_ms=5)
+    begin(client)
+    client.inline(URI, (0, 4), automatic=True)
+    client.notify("stub/set", {"ms": 3_600_000})
+    while calls(client) < 2:
+        pass
+    client.change(URI, 2, (0, 4), (0, 4), "z")
+    client.request("stub/settle", {})
 
 
 def test_a_client_that_can_is_asked_to_tell_of_changed_settings(start: Start) -> None:

@@ -15,6 +15,7 @@ from niello.infill.context import Context
 from niello.infill.snapshot import Snapshot
 from niello.lsp.counters import Counting, Counts
 from niello.lsp.documents import Documents
+from niello.lsp.layers import Layers
 from niello.lsp.offers import Offers
 from niello.lsp.settings import Settings, Window
 from niello.lsp.surroundings import Surroundings
@@ -81,7 +82,7 @@ def extra(
     around: Surroundings | None = None,
     cursor: int | None = None,
 ) -> str:
-    around = around or Surroundings(documents)
+    around = around or Surroundings(documents, Layers())
     snapshot = here(documents)
     scene = around.look(snapshot, settings or Settings())
     return around.view(
@@ -195,7 +196,7 @@ def open_notebook(client: Client, *texts: str) -> None:
 
 def test_typing_keeps_what_was_taken_of_other_files() -> None:
     documents = opened((OTHER, ORDERS), (URI, HERE))
-    around = Surroundings(documents)
+    around = Surroundings(documents, Layers())
     first = extra(documents, around=around)
     type_into(documents, URI, HERE + "    unrelated = words, of, another, kind\n" * 8)
     assert first and extra(documents, around=around) == first
@@ -204,14 +205,14 @@ def test_typing_keeps_what_was_taken_of_other_files() -> None:
 def test_a_cursor_far_away_looks_again() -> None:
     text = HERE + "\n" * 200 + "unrelated = words, of, another, kind\n" * 30
     documents = opened((OTHER, ORDERS), (URI, text))
-    around = Surroundings(documents)
+    around = Surroundings(documents, Layers())
     assert extra(documents, around=around, cursor=len(HERE))
     assert extra(documents, around=around) == ""
 
 
 def test_a_change_of_the_other_file_is_seen() -> None:
     documents = opened((OTHER, ORDERS), (URI, HERE))
-    around = Surroundings(documents)
+    around = Surroundings(documents, Layers())
     extra(documents, around=around)
     type_into(documents, OTHER, ORDERS.replace("Sum", "Add up"))
     assert "Add up" in extra(documents, around=around)
@@ -230,7 +231,7 @@ def test_another_view_of_the_same_file_is_not_another_file() -> None:
 async def test_a_context_computed_ahead_is_the_one_that_is_asked_for() -> None:
     documents = opened((OTHER, ORDERS), (URI, HERE))
     prompts, snapshot = Prompts(), here(documents)
-    around = Surroundings(documents)
+    around = Surroundings(documents, Layers())
     offers = Offers(HeldPrompts(prompts), Trees(), around)  # type: ignore[arg-type]
     offers.warm_soon(snapshot, len(HERE) - 1, Settings())
     await prompts.warmed.wait()
@@ -266,3 +267,12 @@ def test_the_cells_of_a_secret_notebook_are_left_alone() -> None:
     assert cell is not None
     cell.notebook = "file:///w/secrets/n.ipynb"
     assert extra(documents) == ""
+
+
+def test_a_file_that_its_own_folder_keeps_secret_is_not_shown() -> None:
+    documents, layers = opened((OTHER, ORDERS), (URI, HERE)), Layers()
+    layers.set_roots(["file:///w", "file:///w/pkg"])
+    around = Surroundings(documents, layers)
+    assert extra(documents, around=around)
+    layers.replace("project", {"disabled_globs": ["orders.py"]}, "file:///w/pkg")
+    assert extra(documents, around=around) == ""

@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 
+import { instruct } from './instruct';
 import type { NextEdit } from './nextEdit';
 import { install } from './program';
 import type { Server } from './server';
@@ -49,6 +50,7 @@ export function registerCommands(parts: Parts): vscode.Disposable {
       vscode.window.activeTextEditor?.edit((builder) => {
         builder.replace(vscode.window.activeTextEditor!.selection, MARKER);
       }),
+    'niello.instruct': () => instruct(server),
     'niello.nextEdit.show': () => nextEdit.show(),
     'niello.nextEdit.accept': () => nextEdit.accept(),
     'niello.nextEdit.dismiss': () => nextEdit.dismiss(),

@@ -68,12 +68,12 @@ export class Server implements vscode.Disposable {
   }
 
   /** Runs one of the server's commands. */
-  async execute(command: string): Promise<unknown> {
+  async execute(command: string, ...argumentList: unknown[]): Promise<unknown> {
     if (!this.running) {
       void vscode.window.showWarningMessage('Niello is not running.');
       return undefined;
     }
-    return this.running.sendRequest('workspace/executeCommand', { command, arguments: [] });
+    return this.running.sendRequest('workspace/executeCommand', { command, arguments: argumentList });
   }
 
   dispose(): void {

@@ -25,6 +25,7 @@ before(async () => {
     escape: 'def add(a, b):\n    return \n',
     wide: 'greet = "héllo 😀 "\n',
     action: 'x = 1\n',
+    instruct: 'x = 1\n',
     next: CLASS,
     other: CLASS,
     several: `${CLASS}    self.items.sort()\n`,
@@ -134,6 +135,19 @@ test('a code action is applied', async () => {
   await host.page.waitForSelector('.action-widget .focused :text("Fill here")');
   await host.keys(['Enter']);
   await host.untilText('action.py', '# filled\nx = 1\n');
+});
+
+test('an instruction goes to the server with the chosen edit', async () => {
+  await host.open('instruct.py', 1, 1);
+  await host.keys(['Alt+i']);
+  await host.page.waitForSelector('.quick-input-list :text("Fill here")');
+  await host.keys(['Enter']);
+  await host.page.waitForSelector('.quick-input-message:has-text("What the model is told")');
+  await host.keys('in French', ['Enter']);
+  const heard = () => host.heard().filter(({ method }) => method === 'niello.edit');
+  await until(() => heard().length > 0, 'the command');
+  assert.equal(heard()[0].arguments[0].instruction, 'in French');
+  assert.equal(host.read('instruct.py'), 'x = 1\n');
 });
 
 test('a next edit is shown, and Tab jumps there and applies it', async () => {

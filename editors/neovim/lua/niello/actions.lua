@@ -38,17 +38,30 @@ local function resolve_and_apply(client, bufnr, action)
   end, bufnr)
 end
 
+--- Has the server compute and apply an action as the instruction says.
+local function instruct(client, bufnr, action, instruction)
+  local data = vim.tbl_extend('force', action.data, { instruction = instruction })
+  client:exec_cmd({ title = action.title, command = 'niello.edit', arguments = { data } }, { bufnr = bufnr })
+end
+
 --- Asks for what can be done at the cursor, or at the lines of a command with a range.
+--- Words behind the command's name are an instruction to the model.
 ---@param client vim.lsp.Client
 ---@param command table what nvim_create_user_command hands over
 function M.offer(client, command)
   local bufnr = vim.api.nvim_get_current_buf()
+  local instruction = table.concat(vim.list_slice(command.fargs, 2), ' ')
   local params = {
     textDocument = vim.lsp.util.make_text_document_params(bufnr),
     range = range_of(bufnr, client, command),
     context = { diagnostics = {} },
   }
   client:request('textDocument/codeAction', params, function(err, actions)
+    if instruction ~= '' then
+      actions = vim.tbl_filter(function(action)
+        return action.data ~= nil and action.data.edit ~= 'next'
+      end, actions or {})
+    end
     if err or not actions or #actions == 0 then
       vim.notify(err and err.message or 'Niello has nothing to do here')
       return
@@ -57,7 +70,9 @@ function M.offer(client, command)
       return action.title
     end
     vim.ui.select(actions, { prompt = 'Niello:', kind = 'codeaction', format_item = title }, function(choice)
-      if choice then
+      if choice and instruction ~= '' then
+        instruct(client, bufnr, choice, instruction)
+      elseif choice then
         resolve_and_apply(client, bufnr, choice)
       end
     end)

@@ -91,7 +91,12 @@ function M.run(command)
 end
 
 function M.complete(lead, line)
-  local words = line:match('^%S*Niello%s+toggle%s') and { 'language' } or vim.tbl_keys(subcommands)
+  local words = vim.tbl_keys(subcommands)
+  if line:match('Niello%s+toggle%s') then
+    words = { 'language' }
+  elseif line:match('Niello%s+%S+%s') then
+    words = {}
+  end
   table.sort(words)
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
