@@ -18,8 +18,10 @@ from niello.engine.families.bidirectional import Bidirectional
 from niello.engine.families.blocks import Blocks
 from niello.engine.families.decoder import block_causal
 from niello.engine.families.decoding import Decoding
+from niello.engine.families.dit import load_dit
 from niello.engine.families.family import Family
 from niello.engine.families.open import open_family
+from niello.engine.families.parts import join
 from niello.engine.families.run import Seen
 from niello.engine.families.table import FAMILIES, find_family
 from niello.engine.families.tokens import Heal
@@ -97,7 +99,8 @@ class PlainTokens:
         return Heal("", ())
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        return "".join(chr(token_id + 1) for token_id in token_ids)
+        plain = (i for i in token_ids if i not in self.special_ids)
+        return "".join(chr(token_id + 1) for token_id in plain)
 
 
 def check_sampler(
@@ -122,8 +125,10 @@ def check_sampler(
     )
     seen: list[Seen] = []
     filler = Bidirectional if entry.way == "bidirectional" else Blocks
-    model = load(folder, names or entry.names)
-    filler(model, tokens, entry, decoding, seen.append).fill([canvas], Draws(), never)
+    model = load_dit(folder, CPU) if entry.dit else load(folder, names or entry.names)
+    parts = join(model, tokens, entry, decoding, seen.append)
+    draws = Draws(1, case.get("temperature", 0.0), case.get("seed", 0))
+    filler(parts).fill([canvas], draws, never)
     assert list(seen[-1].token_ids)[: case["room"]] == case["tokens"]
     if "forwards" in case:
         assert seen[-1].forwards == case["forwards"]
