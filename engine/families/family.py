@@ -5,9 +5,10 @@ from typing import Literal, NamedTuple
 from .names import LLAMA, Names
 from .style import LLAMA_STYLE, Style
 
-Way = Literal["bidirectional", "block", "canvas", "causal"]
+Way = Literal["bidirectional", "block", "canvas", "vectors", "causal"]
 """How a canvas is seen: whole, with the suffix; block by block after the prompt; as a
-canvas of uniform noise after the prompt; token by token, which is no diffusion."""
+canvas of uniform noise after the prompt; whole, as vectors; token by token, which is
+no diffusion."""
 
 Commit = Literal[
     "threshold",

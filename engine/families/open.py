@@ -11,7 +11,10 @@ from .bidirectional import Bidirectional
 from .blocks import Blocks
 from .causal import Causal
 from .decoding import Decoding
+from .diffuseq import DiffuSeq
 from .dit import load_dit
+from .elf import Elf
+from .embedded import Denoiser, Embedded
 from .gemma import load_canvas_model
 from .load import Place, load_decoder
 from .parts import Parts, join
@@ -26,6 +29,7 @@ _FILLERS: Mapping[str, Callable[[Parts], Filler]] = {
     "block": Blocks,
     "causal": Causal,
 }
+_DENOISERS: Mapping[str, Callable[..., Denoiser]] = {"elf": Elf, "diffuseq": DiffuSeq}
 
 
 def is_family(folder: Path) -> bool:
@@ -62,6 +66,15 @@ def open_family(
         model = load_canvas_model(folder, place)
         parts = join(model, tokens, family, decoding, watch)
         return Renoising(parts, model, read_schedule(folder))
+    if family.way == "vectors":
+        read = _DENOISERS[family.name]
+        denoiser = (
+            read(folder, place, decoding.steps)
+            if decoding.steps
+            else read(folder, place)
+        )
+        parts = join(denoiser.model, tokens, family, decoding, watch)
+        return Embedded(parts, denoiser)
     if family.dit:
         decoder = load_dit(folder, place)
     else:

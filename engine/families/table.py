@@ -174,6 +174,15 @@ FAMILIES: tuple[Family, ...] = (
         length="fixed",
         begins=True,
     ),
+    Family("elf", "vectors", model_types=("elf",), length="nearby"),
+    Family(
+        "diffuseq",
+        "vectors",
+        model_types=("diffuseq",),
+        length="nearby",
+        begins=True,
+        ends=True,
+    ),
     Family(
         "qwen2",
         "causal",
