@@ -157,6 +157,23 @@ def test_a_suffix_stands_fixed_at_the_end_of_the_canvas(
     assert len(texts) == 2  # The canvas sees its suffix.
 
 
+def test_a_batch_equals_its_single_canvases(reference: tuple[Any, Path]) -> None:
+    _, folder = reference
+    decode = PlainTokens(mask_id=None).decode
+    batch = [
+        Canvas(
+            Context(decode(some(3 + 2 * n, n).tolist()), "AB"), "", 5, lambda _: None
+        )
+        for n in range(4)
+    ]
+    together = filler(folder, [], n_passes=6).fill(batch, Draws(seed=3), never)
+    alone = [
+        filler(folder, [], n_passes=6).fill([one], Draws(seed=3), never)[0]
+        for one in batch
+    ]
+    assert [f[0].text for f in together] == [f[0].text for f in alone]
+
+
 def test_text_kept_from_an_earlier_request_changes_nothing(
     reference: tuple[Any, Path],
 ) -> None:
