@@ -28,6 +28,7 @@ from niello.engine.families.commit import draw_gumbel, draw_sampled
 from niello.engine.families.decoder import Rows
 from niello.engine.families.decoding import Decoding
 from niello.engine.families.open import open_family
+from niello.engine.families.parts import join
 from niello.engine.families.run import Seen
 from niello.engine.families.table import FAMILIES
 from niello.engine.families.tokens import FamilyTokens
@@ -293,4 +294,4 @@ def stub_filler(
     first = len(tokens.encode(str(prompt.get("prefix", ""))))
     model = StubModel(str(prompt["stub"]), first)
     kind = Bidirectional if way == "bidirectional" else Blocks
-    return kind(model, tokens, family, decoding, watch)
+    return kind(join(model, tokens, family, decoding, watch))

@@ -16,10 +16,13 @@ from torch import Tensor
 
 from niello.engine.families.bidirectional import Bidirectional
 from niello.engine.families.blocks import Blocks
-from niello.engine.families.decoder import block_causal
+from niello.engine.families.decoder import Rows, block_causal
 from niello.engine.families.decoding import Decoding
+from niello.engine.families.dit import load_dit
+from niello.engine.families.embedded import Denoiser, Denoising
 from niello.engine.families.family import Family
 from niello.engine.families.open import open_family
+from niello.engine.families.parts import join
 from niello.engine.families.run import Seen
 from niello.engine.families.table import FAMILIES, find_family
 from niello.engine.families.tokens import Heal
@@ -58,9 +61,10 @@ def write_golden(name: str, folder: Path, **facts: object) -> Path:
     grown = int(config["vocab_size"]) - int(model["config"]["vocab_size"])
     tensors = {}
     for index, tensor in enumerate(sorted(model["tensors"])):
-        shape = list(model["tensors"][tensor])
-        if shape[0] == model["config"]["vocab_size"]:
-            shape[0] += grown
+        shape = [
+            size + grown if size == model["config"]["vocab_size"] else size
+            for size in model["tensors"][tensor]
+        ]
         tensors[tensor] = formula(shape, index, tensor)
     save_file(tensors, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
@@ -97,7 +101,8 @@ class PlainTokens:
         return Heal("", ())
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        return "".join(chr(token_id + 1) for token_id in token_ids)
+        plain = (i for i in token_ids if i not in self.special_ids)
+        return "".join(chr(token_id + 1) for token_id in plain)
 
 
 def check_sampler(
@@ -122,8 +127,10 @@ def check_sampler(
     )
     seen: list[Seen] = []
     filler = Bidirectional if entry.way == "bidirectional" else Blocks
-    model = load(folder, names or entry.names)
-    filler(model, tokens, entry, decoding, seen.append).fill([canvas], Draws(), never)
+    model = load_dit(folder, CPU) if entry.dit else load(folder, names or entry.names)
+    parts = join(model, tokens, entry, decoding, seen.append)
+    draws = Draws(1, case.get("temperature", 0.0), case.get("seed", 0))
+    filler(parts).fill([canvas], draws, never)
     assert list(seen[-1].token_ids)[: case["room"]] == case["tokens"]
     if "forwards" in case:
         assert seen[-1].forwards == case["forwards"]
@@ -162,3 +169,22 @@ def check_infill(folder: Path, decoding: Decoding | None = None) -> Fill:
     assert fill.forwards > 0
     assert not any(text in fill.text for text in SPECIAL)
     return fill
+
+
+def passed(denoiser: Denoiser, vectors: Tensor) -> Tensor:
+    """Return the hidden states of a pass over vectors, without those in front."""
+    n_context = denoiser.n_context
+    positions = (torch.arange(len(vectors)) - n_context).clamp(min=0)
+    rows = Rows(positions, positions, denoiser.model.new_cache(), vectors=vectors)
+    return denoiser.model.logits(denoiser.model.forward([rows]))[n_context:]
+
+
+def driven(denoiser: Denoiser, sample: Denoising) -> Tensor:
+    """Answer all passes that a sampler asks for; return its logits."""
+    vectors = next(sample)
+    try:
+        while True:
+            vectors = sample.send(passed(denoiser, vectors))
+    except StopIteration as done:
+        logits: Tensor = done.value
+        return logits

@@ -6,71 +6,59 @@ and values are frozen for some commits and then computed anew. That is an approx
 ``cache`` off every pass computes all.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 import torch
 from torch import Tensor
 
 from niello.infill.canvas import Canvas, Draws, Fill, StopFlag
-from niello.infill.errors import CanvasError, ModelError
+from niello.infill.errors import CanvasError
 
 from .cache import Cache
-from .commit import even_schedule, linear_schedule
+from .commit import Drawn, draw_ancestral, draw_likeliest, replan
 from .decoder import Rows
 from .decoding import Decoding, Sampling, draw, take
-from .draft import Draft, allow_first, broken, fill_all, finish, is_full
+from .draft import Draft, broken, fill_all, finish, is_full
 from .edit import grow_and_shrink
-from .family import Family
 from .length import nearby, search
-from .run import Ask, Job, Model, Stopped, Watch
-from .tokens import FamilyTokens
+from .parts import Allowed, Parts
+from .run import Ask, Job, Model, Stopped
+from .tokens import Heal
+from .turns import Turn, take_turns
 
 
 class Bidirectional:
     """A `Filler` for models that attend to the whole of prefix, canvas and suffix."""
 
-    def __init__(
-        self,
-        model: Model,
-        tokens: FamilyTokens,
-        family: Family,
-        decoding: Decoding,
-        watch: Watch | None = None,
-    ) -> None:
-        """Fill with ``model``; ``watch`` is shown the canvas after every pass."""
-        if tokens.mask_id is None:
-            raise ModelError(f"{family.name}: the checkpoint names no mask token")
-        self._model, self._tokens, self._family = model, tokens, family
-        self._decoding = decoding.for_family(family)
-        self._watch = watch
-        self._mask_id = tokens.mask_id
-        free = {family.expand_id} if family.expand_id else set()
-        ruled_out = tokens.special_ids - tokens.end_ids - free
-        self._ruled_out = torch.tensor(
-            sorted(ruled_out), dtype=torch.int64, device=model.device
-        )
+    def __init__(self, parts: Parts) -> None:
+        """Fill with the model of ``parts``."""
+        self._parts = parts
+        self._mask_id = parts.mask_id
+        expand_id = parts.family.expand_id
+        self._free = frozenset({expand_id} if expand_id else set())
 
     def fill(
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[list[Fill]]:
         """Fill each canvas ``draws.n`` times."""
-        return fill_all(self._model, self._tokens, self._job, canvases, draws, stop)
+        return fill_all(self._parts, self._job, canvases, draws, stop)
 
-    def _job(self, canvas: Canvas, how: Sampling, first: Sequence[int]) -> Job:
+    def _job(self, canvas: Canvas, how: Sampling, heal: Heal) -> Job:
         around = self._around(canvas)
+        allowed = Allowed(self._parts, canvas, heal, self._free)
         draft = Draft(0, self._mask_id)
         stopped = False
         try:
-            n_masks = yield from self._length(canvas, around)
+            n_masks = yield from self._length(canvas, around, allowed)
             draft = Draft(n_masks, self._mask_id)
-            yield from self._denoise(canvas, around, draft, how, first)
+            yield from self._denoise(canvas, around, draft, how, allowed)
         except Stopped:
             stopped = True
         n_decided = draft.n_decided
         return finish(
             draft.token_ids[:n_decided].tolist(),
             draft.log_probabilities[:n_decided].tolist(),
-            self._tokens,
+            self._parts.tokens,
             canvas,
             around.counts,
             stopped,
@@ -78,7 +66,7 @@ class Bidirectional:
 
     def _around(self, canvas: Canvas) -> "_Around":
         """Return prefix and suffix as tokens; refuse what the window cannot hold."""
-        tokens, family = self._tokens, self._family
+        tokens, family = self._parts.tokens, self._parts.family
         context = canvas.context
         before = tokens.encode(context.extra + context.prefix + canvas.given)
         after = tokens.encode(context.suffix)
@@ -92,29 +80,34 @@ class Bidirectional:
                 f"prefix, suffix and canvas have {needed} tokens, {family.name} sees "
                 f"{tokens.window}; lower the budgets of prefix and suffix"
             )
-        return _Around(self._model, before, after, family.shift, self._decoding)
+        return _Around(
+            self._parts.model, before, after, family.shift, self._parts.decoding
+        )
 
-    def _length(self, canvas: Canvas, around: "_Around") -> Generator[Ask, Tensor, int]:
+    def _length(
+        self, canvas: Canvas, around: "_Around", allowed: Allowed
+    ) -> Generator[Ask, Tensor, int]:
         """Return the masks to start with, by the length policy."""
-        room, start = canvas.room, min(self._decoding.canvas, canvas.room)
-        match self._decoding.length:
+        room, decoding = canvas.room, self._parts.decoding
+        match decoding.length:
             case "shrink":
                 return room
             case "nearby":
-                return nearby(canvas, lambda text: len(self._tokens.encode(text)))
+                tokens = self._parts.tokens
+                return nearby(canvas, lambda text: len(tokens.encode(text)))
             case "search":
                 probe = search(min(8, room), room)
                 try:
                     length = next(probe)
                     while True:
                         masks = torch.full((length,), self._mask_id)
-                        logits = yield around.ask_all(masks)
-                        sure = self._allowed(around.places(logits)).softmax(-1).amax(-1)
+                        logits = around.places((yield around.ask_all(masks)))
+                        sure = allowed.anywhere(logits).softmax(-1).amax(-1)
                         length = probe.send(float(sure.mean()))
                 except StopIteration as done:
                     found: int = done.value
                     return found
-        return start
+        return min(decoding.canvas, room)
 
     def _denoise(
         self,
@@ -122,63 +115,75 @@ class Bidirectional:
         around: "_Around",
         draft: Draft,
         how: Sampling,
-        first: Sequence[int],
+        allowed: Allowed,
     ) -> Generator[Ask, Tensor, None]:
-        n_most = canvas.room
+        parts, n_most = self._parts, canvas.room
+        expand_id = parts.family.expand_id
         n_growth = 2 * n_most  # so that growing and shrinking come to an end
-        for open_places, n_places in self._windows(draft):
-            logits = yield around.ask(draft.token_ids)
-            logits = allow_first(self._allowed(around.places(logits)), first)
-            if self._family.expand_id and (len(draft) >= n_most or n_growth <= 0):
-                logits[:, self._family.expand_id] = float("-inf")
-            drawn = draw(logits, how, self._family)
-            if broken(drawn):
+        answer: Tensor | None = None
+        for turn in take_turns(draft, parts.decoding, parts.family):
+            if answer is None:
+                answer = around.places((yield around.ask(draft.token_ids)))
+            logits = allowed(answer, places=draft.token_ids.tolist())
+            if expand_id and (len(draft) >= n_most or n_growth <= 0):
+                logits[:, expand_id] = float("-inf")
+            before = draft.token_ids
+            taken = self._commit(logits, draft, turn, how)
+            if taken is None:
                 return
-            taken = take(logits, drawn, open_places, self._decoding, n_places)
-            draft.commit(taken, drawn)
-            around.committed(int(taken.sum()))
-            if self._family.expand_id is not None:
+            n_changed = int((before != draft.token_ids).sum())
+            if n_changed:
+                answer = None  # else the same pass would give the same
+            around.committed(n_changed)
+            if expand_id is not None:
                 n_growth -= self._resize(draft, around, taken, n_most)
-            if self._watch:
-                self._watch(draft.seen(around.forwards))
-            if is_full(
-                draft.token_ids[: draft.n_decided].tolist(), self._tokens, canvas
-            ):
+            if parts.watch:
+                parts.watch(draft.seen(around.forwards))
+            decided = draft.token_ids[: draft.n_decided].tolist()
+            if is_full(decided, parts.tokens, canvas):
                 return
 
-    def _windows(self, draft: Draft) -> Iterator[tuple[Tensor, int]]:
-        """Yield, pass by pass, the places that may be decided and how many should be.
+    def _commit(
+        self, logits: Tensor, draft: Draft, turn: Turn, how: Sampling
+    ) -> Tensor | None:
+        """Decide places; return which, or None where logits are no numbers."""
+        decoding, masked = self._parts.decoding, turn.masked
+        if decoding.commit == "ancestral":
+            drawn = self._ancestral(logits, turn, how)
+            taken = masked & (drawn.token_ids != self._mask_id)
+        else:
+            drawn = draw(logits, how, self._parts.family)
+            if decoding.commit == "p2":
+                sure = drawn.confidence.masked_fill(~turn.inside, float("inf"))
+                taken, remasked = replan(sure, masked, turn.n_masks)
+                draft.remask(remasked)
+            else:
+                taken = take(logits, drawn, masked, decoding, turn.n_places, how)
+        if broken(drawn):
+            return None
+        draft.commit(taken, drawn)
+        return taken
 
-        With a block size the canvas is decided from left to right, a block at a time.
-        """
-        block = self._decoding.block or len(draft) or 1
-        n_blocks = -(-len(draft) // block)
-        steps = max(1, self._decoding.steps // n_blocks) if n_blocks else 1
-        start = 0
-        while start < len(draft):
-            places = torch.arange(len(draft))
-            inside = (places >= start) & (places < start + block)
-            schedule: Iterator[int] = iter(())
-            if self._decoding.steps:
-                n_masks = int((draft.masked & inside).sum())
-                fall = linear_schedule if self._family.linear else even_schedule
-                # A pass that would commit nothing would change nothing.
-                schedule = filter(None, fall(n_masks, steps))
-            while True:
-                # The canvas may have grown or shrunk since the pass before.
-                places = torch.arange(len(draft))
-                end = start + block if self._decoding.block else len(draft)
-                open_places = draft.masked & (places >= start) & (places < end)
-                if not open_places.any():
-                    break
-                yield open_places, next(schedule, 0)
-            start += block if self._decoding.block else max(1, len(draft))
+    def _ancestral(self, logits: Tensor, turn: Turn, how: Sampling) -> Drawn:
+        """Draw tokens and masks; behind the last noise level, the likeliest tokens."""
+        if turn.levels is None:
+            drawn = draw_likeliest(logits)
+        else:
+            drawn = draw_ancestral(
+                logits,
+                how.temperature or 1.0,
+                turn.levels,
+                self._mask_id,
+                how.generator,
+            )
+        return Drawn(drawn.token_ids.cpu(), drawn.confidence.cpu())
 
     def _resize(
         self, draft: Draft, around: "_Around", taken: Tensor, n_most: int
     ) -> int:
         """Insert and delete places as the model asks; return how many it inserted."""
-        expand_id, delete_id = self._family.expand_id, self._tokens.end_id
+        expand_id = self._parts.family.expand_id
+        delete_id = self._parts.tokens.end_id
         assert expand_id is not None
         token_ids = draft.token_ids.tolist()
         delete_id = -1 if delete_id is None else delete_id
@@ -189,10 +194,6 @@ class Bidirectional:
             draft.rearrange(grown.token_ids[:n_most], grown.origins[:n_most])
             around.forget()
         return token_ids.count(expand_id)
-
-    def _allowed(self, logits: Tensor) -> Tensor:
-        """Rule out masks and control tokens that are no end."""
-        return logits.index_fill(1, self._ruled_out, float("-inf"))
 
 
 class _Around:
@@ -253,15 +254,7 @@ class _Around:
             ]
         )
         cache = self._model.new_cache()
-        self._cache, self._fresh, self._n_since = (
-            (cache, True, 0)
-            if keep
-            else (
-                None,
-                False,
-                0,
-            )
-        )
+        self._cache, self._fresh, self._n_since = (cache if keep else None), keep, 0
         self.forwards += 1
         self._n_fed += len(kept) + len(fed)
         return Ask(Rows(torch.tensor(kept + fed), positions, cache), len(kept))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from .cache import Cache
-from .commit import Drawn, even_schedule
+from .commit import SCHEDULES, Drawn
 from .decoder import Rows, block_causal
 from .decoding import Decoding
 from .draft import Draft
@@ -92,7 +92,8 @@ class Passes:
         self._schedule: Iterator[int] = iter(())
         if decoding.steps:
             n_masks = int(draft.masked.sum())
-            self._schedule = even_schedule(n_masks, decoding.steps)
+            schedule = SCHEDULES[family.schedule](n_masks, decoding.steps)
+            self._schedule = filter(None, schedule)
         self._n_head = n_head
         self._changed = True  # whether another pass may still edit
         self._n_post = 0

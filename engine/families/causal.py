@@ -16,11 +16,11 @@ from niello.infill.errors import CanvasError, ModelError
 
 from .cache import Cache, CachePool
 from .decoder import Rows, block_causal
-from .decoding import Decoding, Sampling, draw
-from .draft import allow_first, broken, fill_all, finish, is_full
-from .family import Family
-from .run import Ask, Job, Model, Seen, Stopped, Watch
-from .tokens import FamilyTokens
+from .decoding import Sampling, draw
+from .draft import broken, fill_all, finish, is_full
+from .parts import Allowed, Parts
+from .run import Ask, Job, Seen, Stopped
+from .tokens import Heal
 
 _N_DRAFTED = 8
 
@@ -28,63 +28,54 @@ _N_DRAFTED = 8
 class Causal:
     """A `Filler` for models that were trained to write token by token."""
 
-    def __init__(
-        self,
-        model: Model,
-        tokens: FamilyTokens,
-        family: Family,
-        decoding: Decoding,
-        watch: Watch | None = None,
-    ) -> None:
-        """Fill with ``model``; ``watch`` is shown the text after every pass."""
-        self._model, self._tokens, self._family = model, tokens, family
-        self._watch = watch
-        ruled_out = tokens.special_ids - tokens.end_ids
-        self._ruled_out = torch.tensor(
-            sorted(ruled_out), dtype=torch.int64, device=model.device
-        )
-        self._pool = CachePool(model.new_cache, 1, on=decoding.cache)
+    def __init__(self, parts: Parts) -> None:
+        """Fill with the model of ``parts``."""
+        self._parts = parts
+        self._pool = CachePool(parts.model.new_cache, 1, on=parts.decoding.cache)
 
     def fill(
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[list[Fill]]:
         """Fill each canvas ``draws.n`` times."""
-        return fill_all(self._model, self._tokens, self._job, canvases, draws, stop)
+        return fill_all(self._parts, self._job, canvases, draws, stop)
 
-    def _job(self, canvas: Canvas, how: Sampling, first: Sequence[int]) -> Job:
+    def _job(self, canvas: Canvas, how: Sampling, heal: Heal) -> Job:
         prompt = self._prompt(canvas)
         text = _Written(prompt)
         cache = self._pool.borrow(prompt[:-1])
         n_cached = len(cache.token_ids)
         stopped = False
         try:
-            yield from self._write(canvas, text, cache, how, first)
+            yield from self._write(
+                canvas, text, cache, how, Allowed(self._parts, canvas, heal)
+            )
         except Stopped:
             stopped = True
         self._pool.give_back(cache)
         return finish(
             text.token_ids[: canvas.room],
             text.log_probabilities[: canvas.room],
-            self._tokens,
+            self._parts.tokens,
             canvas,
             (text.forwards, text.n_fed, n_cached),
             stopped,
         )
 
     def _prompt(self, canvas: Canvas) -> list[int]:
-        tokens, order = self._tokens, self._family.fim
+        tokens, family = self._parts.tokens, self._parts.family
+        order = family.fim
         prompt = tokens.fim_prompt(order, canvas.context) if order else None
         if prompt is None:
             raise ModelError(
-                f"{self._family.name}: the tokenizer has no fill-in-the-middle tokens"
+                f"{family.name}: the tokenizer has no fill-in-the-middle tokens"
             )
         prompt += tokens.encode(canvas.given)
-        if self._family.begins and tokens.begin_id is not None:
+        if family.begins and tokens.begin_id is not None:
             prompt = [tokens.begin_id, *prompt]
         if len(prompt) + canvas.room > tokens.window:
             raise CanvasError(
                 f"prompt and canvas have {len(prompt) + canvas.room} tokens, "
-                f"{self._family.name} sees {tokens.window}; lower the budgets"
+                f"{family.name} sees {tokens.window}; lower the budgets"
             )
         return prompt
 
@@ -94,7 +85,7 @@ class Causal:
         text: "_Written",
         cache: Cache,
         how: Sampling,
-        healing: Sequence[int],
+        allowed: Allowed,
     ) -> Generator[Ask, Tensor, None]:
         look_up = LookUp()
         while len(text.token_ids) < canvas.room:
@@ -113,12 +104,8 @@ class Causal:
                 block_causal(len(fed), 1),
             )
             first = len(fed) - len(draft) - 1
-            logits = (yield Ask(rows, first)).index_fill(
-                1, self._ruled_out, float("-inf")
-            )
-            if not text.token_ids:
-                logits = allow_first(logits, healing)
-            drawn = draw(logits, how, self._family)
+            logits = allowed((yield Ask(rows, first)), text.token_ids, draft)
+            drawn = draw(logits, how, self._parts.family)
             if broken(drawn):
                 return
             token_ids = drawn.token_ids.tolist()
@@ -128,9 +115,9 @@ class Causal:
             scores = drawn.confidence.float().log().tolist()
             text.token_ids += token_ids[: n_agreed + 1]
             text.log_probabilities += scores[: n_agreed + 1]
-            if self._watch:
-                self._watch(text.seen())
-            if is_full(text.token_ids, self._tokens, canvas):
+            if self._parts.watch:
+                self._parts.watch(text.seen())
+            if is_full(text.token_ids, self._parts.tokens, canvas):
                 return
 
 

@@ -6,7 +6,9 @@ published sampler is one choice of the two. Rows of logits are places, ``(places
 vocabulary)``; nothing here knows a model, a cache or a text.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import torch
@@ -129,6 +131,59 @@ def take_first(masked: Tensor, n_places: int) -> Tensor:
     return masked & (masked.cumsum(-1) <= n_places)
 
 
+def take_random(masked: Tensor, generator: torch.Generator) -> Tensor:
+    """Take one masked place, each as likely as the next.
+
+    The first-hitting sampler of masked diffusion (arXiv 2409.02908), as BD3-LM uses it.
+    """
+    taken = torch.zeros_like(masked)
+    places = masked.nonzero()[:, 0]
+    if len(places):
+        picked = torch.randint(
+            len(places), (1,), generator=generator, device=generator.device
+        )
+        taken[places[picked.cpu()]] = True
+    return taken
+
+
+class Replanned(NamedTuple):
+    """Places that change in a pass that may take tokens back."""
+
+    taken: Tensor  # (places,) bool: masks that become tokens
+    remasked: Tensor  # (places,) bool: tokens that become masks
+
+
+def replan(confidence: Tensor, masked: Tensor, n_masks: int) -> Replanned:
+    """Leave the ``n_masks`` least sure places masked, decided before or not.
+
+    How sure a place is, is told by the token drawn for it in this pass, whatever it
+    holds (path planning, arXiv 2502.03540, as Open-dCoder uses it).
+    """
+    unsure = take_surest(-confidence, torch.ones_like(masked), n_masks)
+    return Replanned(masked & ~unsure, ~masked & unsure)
+
+
+def draw_ancestral(
+    logits: Tensor,
+    temperature: float,
+    levels: tuple[float, float],
+    mask_id: int,
+    generator: torch.Generator,
+) -> Drawn:
+    """Draw for every place a token or, still, the mask, as the noise falls.
+
+    ``levels`` are the shares of masks before and after. MDLM's sampler (arXiv
+    2406.07524), with float32 noise as published.
+    """
+    level, next_level = levels
+    probabilities = (logits.float() / temperature).softmax(-1)
+    weights = probabilities * (level - next_level)
+    weights[:, mask_id] = next_level
+    noise = torch.rand(weights.shape, generator=generator, device=weights.device)
+    token_ids = (weights / (_TINY - (noise + _TINY).log())).argmax(-1)
+    return Drawn(token_ids, _gather(probabilities, token_ids))
+
+
 def even_schedule(n_masked: int, n_steps: int) -> Iterator[int]:
     """Yield how many places each pass commits; what does not divide comes first.
 
@@ -152,6 +207,29 @@ def linear_schedule(n_masked: int, n_steps: int, least: float = 1e-3) -> Iterato
         n_places = int(torch.tensor(n_masked) * part)
         n_masked -= n_places
         yield n_places
+
+
+def rounded_schedule(n_masked: int, n_steps: int) -> Iterator[int]:
+    """Yield how many places each pass commits as dllm's noise falls linearly.
+
+    Of what is left a share is rounded, halves to even; the levels are float32 as they
+    are published, which decides what is a half.
+    """
+    levels = torch.tensor([n / n_steps for n in range(n_steps, -1, -1)])
+    levels = 1 - (1 - levels)
+    for level, next_level in itertools.pairwise(levels):
+        n_places = min(n_masked, round(n_masked * (1 - float(next_level / level))))
+        n_masked -= n_places
+        yield n_places
+
+
+SCHEDULES: Mapping[str, Callable[[int, int], Iterator[int]]] = MappingProxyType(
+    {
+        "even": even_schedule,
+        "linear": linear_schedule,
+        "rounded": rounded_schedule,
+    }
+)
 
 
 class Renoised(NamedTuple):

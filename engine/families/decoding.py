@@ -14,11 +14,19 @@ from .commit import (
     draw_sampled,
     margin,
     negative_entropy,
+    take_random,
     take_surest,
     take_threshold,
 )
 from .family import Commit, Family
 from .length import POLICIES
+
+_COMMITS = ("threshold", "scheduled", "margin", "entropy", "random")
+COMMITS = {
+    "bidirectional": (*_COMMITS, "p2", "ancestral"),
+    "block": (*_COMMITS, "edit", "indel"),
+}
+"""The commit rules of each way of seeing a canvas that has masks."""
 
 
 class Decoding(NamedTuple):
@@ -52,6 +60,11 @@ class Decoding(NamedTuple):
             raise SettingsError(
                 f"length is {chosen.length!r}; give one of {', '.join(POLICIES)}"
             )
+        rules = COMMITS.get(family.way, (chosen.commit,))
+        if chosen.commit not in rules:
+            raise SettingsError(
+                f"commit is {chosen.commit!r}; {family.name} has {', '.join(rules)}"
+            )
         return chosen
 
 
@@ -79,7 +92,12 @@ def draw(logits: Tensor, how: Sampling, family: Family) -> Drawn:
 
 
 def take(
-    logits: Tensor, drawn: Drawn, open_places: Tensor, decoding: Decoding, n_places: int
+    logits: Tensor,
+    drawn: Drawn,
+    open_places: Tensor,
+    decoding: Decoding,
+    n_places: int,
+    how: Sampling,
 ) -> Tensor:
     """Take places by the chosen rule; ``n_places`` counts where a schedule does."""
     match decoding.commit:
@@ -90,6 +108,8 @@ def take(
             return take_surest(sure, open_places, max(1, n_places))
         case "scheduled":
             return take_surest(drawn.confidence, open_places, max(1, n_places))
+        case "random":
+            return take_random(open_places, how.generator)
     if n_places:
         return take_surest(drawn.confidence, open_places, n_places)
     return take_threshold(drawn.confidence, open_places, decoding.threshold)

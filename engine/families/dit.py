@@ -4,7 +4,6 @@ The published models are not told the noise level, so what depends on it is cons
 computed once here. Names and formulas are those of github.com/kuleshov-group/bd3lms.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -17,7 +16,7 @@ from niello.infill.errors import ModelError
 
 from .decoder import Attention, Decoder, FeedForward, Layer, Norm, rotary_frequencies
 from .load import Place
-from .weights import Pack, Weights
+from .weights import Pack, Weights, affine
 
 _FRONT = "backbone."
 _N_FREQUENCIES = 256  # of the noise level's embedding; no config states it
@@ -64,7 +63,7 @@ class _Builder:
 
     def modulation(self, front: str) -> Tensor:
         """Return shifts, scales and gates, one after the other."""
-        return self._map(f"{front}adaLN_modulation")(self._condition)
+        return affine(self._weights, f"{front}adaLN_modulation")(self._condition)
 
     def norm(self, name: str, shift: Tensor, scale: Tensor) -> Norm:
         weight = self._weights(f"{name}.weight").float() * (1 + scale)
@@ -75,13 +74,8 @@ class _Builder:
         ones = torch.ones(_N_FREQUENCIES // 2)
         level = torch.cat([ones, torch.zeros(_N_FREQUENCIES // 2)])
         front = f"{_FRONT}sigma_map.mlp."
-        inner = functional.silu(self._map(f"{front}0")(level))
-        return functional.silu(self._map(f"{front}2")(inner))
-
-    def _map(self, name: str) -> Callable[[Tensor], Tensor]:
-        weight = self._weights(f"{name}.weight").float()
-        bias = self._weights(f"{name}.bias").float()
-        return lambda rows: functional.linear(rows.to(weight.device), weight, bias)
+        inner = functional.silu(affine(self._weights, f"{front}0")(level))
+        return functional.silu(affine(self._weights, f"{front}2")(inner))
 
     def _attention(self, front: str, gate: Tensor) -> Attention:
         weight = self._weights(f"{front}attn_out.weight")

@@ -11,8 +11,9 @@ from niello.infill.canvas import Canvas, Draws, Fill, Reason, StopFlag
 
 from .commit import Drawn
 from .decoding import Sampling, sampling
-from .run import Job, Model, Seen, run
-from .tokens import FamilyTokens
+from .parts import Parts
+from .run import Job, Seen, run
+from .tokens import FamilyTokens, Heal
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,12 @@ class Draft:
             taken, drawn.confidence.float().log(), self.log_probabilities
         )
         self.masked = self.masked & ~taken
+
+    def remask(self, places: Tensor) -> None:
+        """Take the tokens of some places back."""
+        self.token_ids = self.token_ids.masked_fill(places, self.mask_id)
+        self.log_probabilities = self.log_probabilities.masked_fill(places, 0.0)
+        self.masked = self.masked | places
 
     def rearrange(self, token_ids: Sequence[int], origins: Sequence[int]) -> None:
         """Take over tokens after places were inserted or deleted."""
@@ -146,39 +153,27 @@ def broken(drawn: Drawn) -> bool:
     return True
 
 
-Begin = Callable[[Canvas, Sampling, Sequence[int]], Job]
-"""Starts a job; where tokens are given, the canvas's first place takes one of them."""
-
-
-def allow_first(logits: Tensor, token_ids: Sequence[int]) -> Tensor:
-    """Rule out at the first place all tokens but these; none rules out nothing."""
-    if not token_ids:
-        return logits
-    allowed = torch.tensor(token_ids, device=logits.device)
-    logits = logits.clone()
-    kept = logits[0, allowed]
-    logits[0] = float("-inf")
-    logits[0, allowed] = kept
-    return logits
+Begin = Callable[[Canvas, Sampling, Heal], Job]
+"""Starts a job; the user's last token may have to be written again."""
 
 
 def _healed(begin: Begin, canvas: Canvas, how: Sampling, tokens: FamilyTokens) -> Job:
     """Have the user's last token written again, and leave it out of the fill."""
-    tail, token_ids = tokens.heal(canvas.given)
-    given = canvas.given[: len(canvas.given) - len(tail)]
-    fill = yield from begin(canvas._replace(given=given), how, token_ids)
-    return fill._replace(text=fill.text[len(tail) :])
+    heal = tokens.heal(canvas.given)
+    given = canvas.given[: len(canvas.given) - len(heal.tail)]
+    fill = yield from begin(canvas._replace(given=given), how, heal)
+    return fill._replace(text=fill.text[len(heal.tail) :])
 
 
 def fill_all(
-    model: Model,
-    tokens: FamilyTokens,
+    parts: Parts,
     begin: Begin,
     canvases: Sequence[Canvas],
     draws: Draws,
     stop: StopFlag,
 ) -> list[list[Fill]]:
     """Fill each canvas as often as asked, all of them in the same passes."""
+    model = parts.model
     varied = draws.temperature or _VARIED
     temperatures = [draws.temperature, *[varied] * (draws.n - 1)][: draws.n]
     jobs = [
@@ -186,7 +181,7 @@ def fill_all(
             begin,
             canvas,
             sampling(temperature, draws.seed + number, model.device),
-            tokens,
+            parts.tokens,
         )
         for canvas in canvases
         for number, temperature in enumerate(temperatures)

@@ -5,11 +5,25 @@ from typing import Literal, NamedTuple
 from .names import LLAMA, Names
 from .style import LLAMA_STYLE, Style
 
-Way = Literal["bidirectional", "block", "canvas", "causal"]
+Way = Literal["bidirectional", "block", "canvas", "vectors", "causal"]
 """How a canvas is seen: whole, with the suffix; block by block after the prompt; as a
-canvas of uniform noise after the prompt; token by token, which is no diffusion."""
+canvas of uniform noise after the prompt; whole, as vectors; token by token, which is
+no diffusion."""
 
-Commit = Literal["threshold", "edit", "indel", "margin", "entropy", "scheduled"]
+Commit = Literal[
+    "threshold",
+    "scheduled",
+    "margin",
+    "entropy",
+    "random",
+    "p2",
+    "ancestral",
+    "edit",
+    "indel",
+]
+Schedule = Literal["even", "linear", "rounded"]
+"""How masks are shared out where the number of passes is given: evenly, or as the
+noise level falls linearly, rounded down (Dream) or to the nearest (dllm)."""
 
 
 class FimOrder(NamedTuple):
@@ -43,7 +57,7 @@ class Family(NamedTuple):
     architectures: tuple[str, ...] = ()
     hint: str = ""  # part of the checkpoint's name, where its config is another's
     shift: bool = False  # the row before a place predicts it
-    linear: bool = False  # with steps, masks go as the noise level falls linearly
+    schedule: Schedule = "even"
     sampled: bool = False  # draws from the softmax, where others use Gumbel noise
     mask_id: int | None = None
     mask_token: str = ""

@@ -11,20 +11,25 @@ from .bidirectional import Bidirectional
 from .blocks import Blocks
 from .causal import Causal
 from .decoding import Decoding
+from .diffuseq import DiffuSeq
 from .dit import load_dit
+from .elf import Elf
+from .embedded import Denoiser, Embedded
 from .gemma import load_canvas_model
 from .load import Place, load_decoder
+from .parts import Parts, join
 from .place import choose_place
 from .renoising import Renoising, read_schedule
 from .run import Watch
 from .table import find_family
 from .tokens import FamilyTokens
 
-_FILLERS: Mapping[str, Callable[..., Filler]] = {
+_FILLERS: Mapping[str, Callable[[Parts], Filler]] = {
     "bidirectional": Bidirectional,
     "block": Blocks,
     "causal": Causal,
 }
+_DENOISERS: Mapping[str, Callable[..., Denoiser]] = {"elf": Elf, "diffuseq": DiffuSeq}
 
 
 def is_family(folder: Path) -> bool:
@@ -53,16 +58,25 @@ def open_family(
             "be found in public, and Niello does not guess"
         )
     tokens = FamilyTokens(folder, family)
+    decoding = decoding or Decoding()
     if family.expand_id is not None and tokens.expand_id is not None:
         family = family._replace(expand_id=tokens.expand_id)
     place = place or choose_place()
     if family.way == "canvas":
         model = load_canvas_model(folder, place)
-        schedule = read_schedule(folder)
-        return Renoising(model, tokens, family, decoding or Decoding(), schedule, watch)
+        parts = join(model, tokens, family, decoding, watch)
+        return Renoising(parts, model, read_schedule(folder))
+    if family.way == "vectors":
+        read = _DENOISERS[family.name]
+        denoiser = (
+            read(folder, place, decoding.steps)
+            if decoding.steps
+            else read(folder, place)
+        )
+        parts = join(denoiser.model, tokens, family, decoding, watch)
+        return Embedded(parts, denoiser)
     if family.dit:
         decoder = load_dit(folder, place)
     else:
         decoder = load_decoder(folder, family.names, place, family.style)
-    filler = _FILLERS[family.way]
-    return filler(decoder, tokens, family, decoding or Decoding(), watch)
+    return _FILLERS[family.way](join(decoder, tokens, family, decoding, watch))

@@ -20,11 +20,11 @@ from niello.infill.errors import CanvasError, ModelError
 from .cache import Cache, CachePool
 from .commit import negative_entropy, renoise
 from .decoder import Rows
-from .decoding import Decoding, Sampling
-from .draft import allow_first, fill_all, finish, is_full
-from .family import Family
-from .run import Ask, Job, Model, Seen, Stopped, Watch
-from .tokens import FamilyTokens
+from .decoding import Sampling
+from .draft import fill_all, finish, is_full
+from .parts import Allowed, Parts
+from .run import Ask, Job, Model, Seen, Stopped
+from .tokens import Heal
 
 
 class Schedule(NamedTuple):
@@ -59,37 +59,24 @@ class Conditioned(Model, Protocol):
 class Renoising:
     """A `Filler` for canvases of uniform noise."""
 
-    def __init__(
-        self,
-        model: Conditioned,
-        tokens: FamilyTokens,
-        family: Family,
-        decoding: Decoding,
-        schedule: Schedule,
-        watch: Watch | None = None,
-    ) -> None:
-        """Fill with ``model``; ``watch`` is shown the canvas after every pass."""
-        self._model, self._tokens, self._family = model, tokens, family
-        self._decoding = decoding.for_family(family)
-        steps = self._decoding.steps
+    def __init__(self, parts: Parts, model: Conditioned, schedule: Schedule) -> None:
+        """Fill with ``model``, which is that of ``parts``."""
+        self._parts, self._model = parts, model
+        steps = parts.decoding.steps
         self._schedule = schedule._replace(n_passes=steps) if steps else schedule
-        self._watch = watch
-        ruled_out = tokens.special_ids - tokens.end_ids
-        self._ruled_out = torch.tensor(
-            sorted(ruled_out), dtype=torch.int64, device=model.device
-        )
-        self._pool = CachePool(model.new_cache, 1, on=self._decoding.cache)
+        self._pool = CachePool(model.new_cache, 1, on=parts.decoding.cache)
 
     def fill(
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag
     ) -> list[list[Fill]]:
         """Fill each canvas ``draws.n`` times; the schedule sets the temperature."""
-        return fill_all(self._model, self._tokens, self._job, canvases, draws, stop)
+        return fill_all(self._parts, self._job, canvases, draws, stop)
 
-    def _job(self, canvas: Canvas, how: Sampling, first: Sequence[int]) -> Job:
-        tokens, context = self._tokens, canvas.context
+    def _job(self, canvas: Canvas, how: Sampling, heal: Heal) -> Job:
+        tokens, context = self._parts.tokens, canvas.context
+        allowed = Allowed(self._parts, canvas, heal)
         prompt = tokens.encode(context.extra + context.prefix + canvas.given)
-        if self._family.begins and tokens.begin_id is not None:
+        if self._parts.family.begins and tokens.begin_id is not None:
             prompt = [tokens.begin_id, *prompt]
         suffix = tokens.encode(context.suffix)
         n_places = self._schedule.places
@@ -104,10 +91,9 @@ class Renoising:
             while len(work.token_ids) < canvas.room:
                 n_free = n_places
                 if suffix:
-                    n_free = min(n_places, canvas.room, self._decoding.canvas)
+                    n_free = min(n_places, canvas.room, self._parts.decoding.canvas)
                 yield from work.encode()
                 pinned = suffix[: n_places - n_free]
-                allowed = () if work.token_ids else first
                 yield from self._denoise(work, n_free, pinned, how, allowed)
                 if suffix or is_full(work.token_ids, tokens, canvas):
                     break
@@ -131,7 +117,7 @@ class Renoising:
         n_free: int,
         pinned: Sequence[int],
         how: Sampling,
-        first: Sequence[int],
+        allowed: Allowed,
     ) -> Generator[Ask, Tensor, None]:
         """Cool one canvas; its best guess becomes text."""
         model, schedule = self._model, self._schedule
@@ -150,10 +136,10 @@ class Renoising:
         scores = torch.zeros(n_free)
         for n_left in range(schedule.n_passes, 0, -1):
             logits = yield work.ask(canvas, model.condition(canvas, expected))
-            logits = logits.index_fill(1, self._ruled_out, float("-inf"))
-            logits = allow_first(logits, first)
             if bool(torch.isnan(logits).any()):
                 return
+            free = allowed(logits[:n_free], work.token_ids)
+            logits = torch.cat([free, allowed.anywhere(logits[n_free:])])
             expected = _pin(logits / schedule.temperature(n_left), fixed)
             drawn = torch.multinomial(expected.softmax(-1), 1, generator=how.generator)
             best = expected.argmax(-1)
@@ -167,8 +153,8 @@ class Renoising:
             earlier.append(best)
             chances = logits[:n_free].log_softmax(-1)
             scores = chances.gather(-1, best[:n_free, None])[:, 0].cpu()
-            if self._watch:
-                self._watch(work.seen(best[:n_free], scores))
+            if self._parts.watch:
+                self._parts.watch(work.seen(best[:n_free], scores))
             if stable and float(entropy.mean()) < schedule.certain:
                 break
         work.write(best[:n_free].tolist(), scores.tolist())

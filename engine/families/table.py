@@ -84,7 +84,7 @@ FAMILIES: tuple[Family, ...] = (
         mask_id=151666,
         length="search",
         begins=True,
-        linear=True,
+        schedule="linear",
         sampled=True,
     ),
     Family(
@@ -95,7 +95,7 @@ FAMILIES: tuple[Family, ...] = (
         shift=True,
         mask_token="[MASK]",
         length="search",
-        linear=True,
+        schedule="linear",
         sampled=True,
     ),
     Family(
@@ -107,6 +107,7 @@ FAMILIES: tuple[Family, ...] = (
         block=32,
         length="blocks",
         fim=PREFIX_FIRST,
+        schedule="rounded",
     ),
     Family(
         "mdlm-a2d",
@@ -114,6 +115,7 @@ FAMILIES: tuple[Family, ...] = (
         model_types=("a2d-qwen2", "a2d-qwen3", "a2d-llama"),
         mask_token="<|mask|>",
         length="search",
+        schedule="rounded",
     ),
     Family(
         "sdar",
@@ -171,6 +173,15 @@ FAMILIES: tuple[Family, ...] = (
         model_types=("diffusion_gemma",),
         length="fixed",
         begins=True,
+    ),
+    Family("elf", "vectors", model_types=("elf",), length="nearby"),
+    Family(
+        "diffuseq",
+        "vectors",
+        model_types=("diffuseq",),
+        length="nearby",
+        begins=True,
+        ends=True,
     ),
     Family(
         "qwen2",

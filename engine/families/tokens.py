@@ -178,7 +178,12 @@ def _mask_id(
 
 def _window(facts: Json) -> int:
     """Return how many tokens the model sees; no attention here slides."""
-    names = ("max_position_embeddings", "max_sequence_length", "model_length")
+    names = (
+        "max_position_embeddings",
+        "max_sequence_length",
+        "model_length",
+        "seq_len",  # DiffuSeq
+    )
     stated = [int(facts[name]) for name in names if facts.get(name)]
     if facts.get("sliding_window") and facts.get("use_sliding_window", True):
         stated.append(int(facts["sliding_window"]))

@@ -1,9 +1,11 @@
 """Tensors and facts of a published checkpoint, under the names it gives them."""
 
+import itertools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import torch
+import torch.nn.functional as functional
 from safetensors import safe_open
 from torch import Tensor
 
@@ -40,9 +42,20 @@ class Weights:
             raise ModelError(f"{self._folder}: no tensor {name}; is it another family?")
         return self._files[name](name).to(self._device)
 
+    def n_layers(self, name: str) -> int:
+        """Return how many numbers from 0 on fill in a tensor's name."""
+        return next(n for n in itertools.count() if name.format(n) not in self)
+
     def find(self, name: str) -> Tensor | None:
         """Return a tensor if it is there."""
         return self(name) if name in self else None
+
+
+def affine(weights: Weights, name: str) -> Callable[[Tensor], Tensor]:
+    """Return a small map with a bias, computed in float32."""
+    weight = weights(f"{name}.weight").float()
+    bias = weights(f"{name}.bias").float()
+    return lambda rows: functional.linear(rows.to(weight.device), weight, bias)
 
 
 class Shape:

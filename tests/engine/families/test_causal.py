@@ -99,6 +99,20 @@ def test_the_draft_changes_passes_and_no_text(
     assert drafted.forwards <= plain.forwards
 
 
+def test_a_batch_equals_its_single_canvases(tmp_path: Path) -> None:
+    folder = written("qwen2", tmp_path)
+    batch = [
+        Canvas(Context("k = 1\n" * n + "y = ", "\n"), "", 5 + 3 * n, lambda text: None)
+        for n in range(4)
+    ]
+    together = open_family(folder, Decoding(), CPU).fill(batch, Draws(), never)
+    alone = [
+        open_family(folder, Decoding(), CPU).fill([one], Draws(), never)[0]
+        for one in batch
+    ]
+    assert [f[0].text for f in together] == [f[0].text for f in alone]
+
+
 def test_a_model_converted_for_the_default_way_is_not_taken(tmp_path: Path) -> None:
     from tiny_families import set_config
 

@@ -13,6 +13,7 @@ from transformers.models.diffusion_gemma import generation_diffusion_gemma
 from niello.engine.families.decoder import Rows
 from niello.engine.families.decoding import Decoding
 from niello.engine.families.gemma import CanvasModel, load_canvas_model
+from niello.engine.families.parts import join
 from niello.engine.families.renoising import Renoising, Schedule
 from niello.engine.families.run import Seen
 from niello.engine.families.table import FAMILIES
@@ -20,6 +21,7 @@ from niello.infill.canvas import Canvas, Draws, never
 from niello.infill.context import Context
 
 VOCABULARY, CANVAS = 97, 12
+END = VOCABULARY - 1
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +113,8 @@ def filler(folder: Path, seen: list[Seen], **changed: Any) -> Renoising:
     schedule = Schedule(places=CANVAS)._replace(**changed)
     tokens: Any = PlainTokens(mask_id=None)
     model = load_canvas_model(folder, CPU)
-    return Renoising(model, tokens, family, Decoding(canvas=5), schedule, seen.append)
+    parts = join(model, tokens, family, Decoding(canvas=5), seen.append)
+    return Renoising(parts, model, schedule)
 
 
 @pytest.mark.parametrize("bound", [0.1, 2.0, 20.0])
@@ -154,6 +157,23 @@ def test_a_suffix_stands_fixed_at_the_end_of_the_canvas(
     assert len(texts) == 2  # The canvas sees its suffix.
 
 
+def test_a_batch_equals_its_single_canvases(reference: tuple[Any, Path]) -> None:
+    _, folder = reference
+    decode = PlainTokens(mask_id=None).decode
+    batch = [
+        Canvas(
+            Context(decode(some(3 + 2 * n, n).tolist()), "AB"), "", 5, lambda _: None
+        )
+        for n in range(4)
+    ]
+    together = filler(folder, [], n_passes=6).fill(batch, Draws(seed=3), never)
+    alone = [
+        filler(folder, [], n_passes=6).fill([one], Draws(seed=3), never)[0]
+        for one in batch
+    ]
+    assert [f[0].text for f in together] == [f[0].text for f in alone]
+
+
 def test_text_kept_from_an_earlier_request_changes_nothing(
     reference: tuple[Any, Path],
 ) -> None:
@@ -165,3 +185,25 @@ def test_text_kept_from_an_earlier_request_changes_nothing(
     again = one.fill([canvas], Draws(), never)[0][0]
     assert first.text == again.text
     assert again.n_cached == 8
+
+
+def test_a_canvas_that_may_not_be_empty_is_written(
+    reference: tuple[Any, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, folder = reference
+    logits = CanvasModel.logits
+
+    def changed(self: CanvasModel, hidden: torch.Tensor) -> torch.Tensor:
+        raised = logits(self, hidden).clone()
+        raised[:, END] += 60
+        return raised
+
+    monkeypatch.setattr(CanvasModel, "logits", changed)
+    monkeypatch.setattr(PlainTokens, "end_ids", frozenset({END}))
+    one = filler(folder, [], n_passes=3)
+    monkeypatch.setattr(one._parts.tokens, "special_ids", frozenset({END}))
+    prefix = PlainTokens(mask_id=None).decode(some(9, 4).tolist())
+    for may_be_empty in (True, False):
+        canvas = Canvas(Context(prefix, "ABC"), "", 5, lambda text: None, may_be_empty)
+        ((fill,),) = one.fill([canvas], Draws(), never)
+        assert bool(fill.text.strip()) is not may_be_empty

@@ -7,6 +7,7 @@ import torch
 from family_checks import by_name, write_like_golden
 from tiny_families import CPU, SPECIAL, write_family
 
+from niello.engine.families.decoder import Decoder
 from niello.engine.families.decoding import Decoding
 from niello.engine.families.open import open_family
 from niello.engine.families.tokens import FamilyTokens
@@ -14,6 +15,7 @@ from niello.infill.canvas import Canvas, Draws, Filler, never
 from niello.infill.context import Context
 
 GREEDY = Draws()
+BLANK = 95  # of the tests' vocabulary
 PREFIX = "def f(a):\n    # twice\n    return "
 WAYS = {
     "bidirectional": "a2d-qwen2",
@@ -158,6 +160,44 @@ def test_the_mask_is_ruled_out_even_where_it_is_likeliest(tmp_path: Path) -> Non
     save_file(tensors, folder / "model.safetensors")
     ((fill,),) = opened(folder, canvas=6).fill([canvas(6)], GREEDY, never)
     assert "<|mask|>" not in fill.text
+
+
+@pytest.fixture
+def eager_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every model sure of the end and, that ruled out, of blanks."""
+    logits = Decoder.logits
+
+    def changed(self: Decoder, hidden: torch.Tensor) -> torch.Tensor:
+        raised = logits(self, hidden).clone()
+        raised[:, SPECIAL["<|endoftext|>"]] += 60
+        raised[::2, BLANK] += 30
+        return raised
+
+    monkeypatch.setattr(Decoder, "logits", changed)
+
+
+@pytest.mark.usefixtures("eager_to_end")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("length", ["fixed", "search", "blocks"])
+@pytest.mark.parametrize("given", ["", "ab", "x = "])
+def test_a_canvas_that_may_not_be_empty_is_written(
+    way: str, length: str, given: str, folders: dict[str, Path]
+) -> None:
+    filler = opened(folders[way], canvas=6, block=4, length=length)
+    empty = canvas(6, PREFIX, given)
+    assert filler.fill([empty], GREEDY, never)[0][0].text.strip() == ""
+    ((fill,),) = filler.fill([empty._replace(may_be_empty=False)], GREEDY, never)
+    assert fill.text.strip()
+
+
+@pytest.mark.usefixtures("eager_to_end")
+def test_a_causal_canvas_that_may_not_be_empty_is_written(tmp_path: Path) -> None:
+    folder = write_family(tmp_path / "Qwen2.5-Coder", "qwen2")
+    empty = canvas(6, PREFIX)
+    for may_be_empty in (True, False):
+        one = empty._replace(may_be_empty=may_be_empty)
+        ((fill,),) = opened(folder).fill([one], GREEDY, never)
+        assert bool(fill.text) is not may_be_empty
 
 
 def with_suffix(folder: Path, suffix: str, **choices: object) -> tuple[str, float]:
