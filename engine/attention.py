@@ -54,7 +54,7 @@ def attend(
         by_head = weights.view(n_kv_heads, -1, n_new, keys.shape[1])
         by_head[..., -bias.shape[1] :].add_(bias)
         torch.softmax(weights, -1, out=weights)
-        mixed = weights[:, :, :STEP] @ values[:, :STEP]
+        mixed: Tensor = weights[:, :, :STEP] @ values[:, :STEP]
         for start in range(STEP, keys.shape[1], STEP):
             stop = start + STEP
             mixed.baddbmm_(weights[:, :, start:stop], values[:, start:stop])
