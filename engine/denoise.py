@@ -26,7 +26,7 @@ from .pace import Pace
 from .sample import Sampler
 from .tokens import Tokens
 
-_SLICE = 64  # prompt rows a pass: bounds what a stop undoes
+_SLICE = 128  # prompt rows a pass: bounds what a stop undoes
 FEW = 16  # known tokens that are better computed in the pass that writes
 
 

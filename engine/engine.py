@@ -4,6 +4,7 @@ Not safe for several threads at once: its owner gives it one job after the other
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,14 +70,16 @@ class Engine:
         if n_threads:
             torch.set_num_threads(n_threads)
         kernel = kernel or choose()
-        model = load_transformer(folder, kernel)
+        with ThreadPoolExecutor(1) as beside:
+            tokens = beside.submit(Tokens, folder)
+            model = load_transformer(folder, kernel)
         pace = None
         if n_most := load_masks(folder, model, kernel):
             pace = Pace(measure(model), n_most)
         # Without a mask mode nothing is guessed that could be left unchecked.
         sure = 0.0 if check or pace is None else _SURE
         limits = Limits(n_draft=8, pace=pace, sure=sure)
-        return cls(model, Tokens(folder), limits, max_cache_bytes)
+        return cls(model, tokens.result(), limits, max_cache_bytes)
 
     def fill(
         self, canvases: Sequence[Canvas], draws: Draws, stop: StopFlag = never

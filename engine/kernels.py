@@ -107,7 +107,7 @@ def onednn_products() -> Iterator[None]:
 
     The setting allows it bfloat16 as well, which processors with AMX take up.
     """
-    matmul = torch.backends.mkldnn.matmul
+    matmul = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
     before = matmul.fp32_precision
     matmul.fp32_precision = "bf16"
     try:

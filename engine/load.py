@@ -4,7 +4,6 @@ Tensor names are the published ones of the Llama and Qwen2 families.
 """
 
 import json
-from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from torch import Tensor
 from niello.infill.errors import ModelError
 
 from .attention import onednn_pays
-from .kernels import Kernel
+from .kernels import Kernel, Linear
 from .mask_mode import fits, load_mask_mode
 from .model import Facts, Layer, Transformer
 from .tensorfile import check_safetensors
@@ -24,7 +23,6 @@ from .tensorfile import check_safetensors
 _MASK_MODE = "mask_mode.safetensors"
 
 Config = dict[str, Any]
-Read = Callable[[str], Tensor]
 
 
 def load_config(folder: Path) -> Config:
@@ -38,24 +36,19 @@ def load_config(folder: Path) -> Config:
 
 def load_transformer(folder: Path, kernel: Kernel) -> Transformer:
     """Read the weights of ``folder`` and pack its linear maps with ``kernel``."""
-    config = load_config(folder)
-    facts = read_facts(config)
+    facts = read_facts(load_config(folder))
     path = folder / "model.safetensors"
     check_safetensors(path)
+    # A file that is opened anew for each layer keeps few of its pages in memory, as
+    # long as no tensor of it is kept: what is not packed is copied.
+    layers = [_load_layer(path, i, kernel) for i in range(facts.n_layers)]
     with safe_open(path, framework="pt") as file:
-        read: Read = file.get_tensor
-        names = set(file.keys())
-        # A copy: one tensor of the mapped file would keep all its pages in memory.
+        read = file.get_tensor
         embedding = read("model.embed_tokens.weight").clone()
-        tied = "lm_head.weight" not in names
+        tied = "lm_head.weight" not in set(file.keys())
         head = embedding if tied else read("lm_head.weight")
-        model = Transformer(
-            facts,
-            embedding,
-            [_load_layer(read, names, i, kernel) for i in range(facts.n_layers)],
-            read("model.norm.weight").float(),
-            kernel.pack(head),
-        )
+        norm_out = read("model.norm.weight").to(torch.float32, copy=True)
+        model = Transformer(facts, embedding, layers, norm_out, kernel.pack(head))
     model.onednn = onednn_pays(facts.n_heads, facts.n_kv_heads, facts.head_dim)
     return model
 
@@ -95,22 +88,27 @@ def read_facts(config: Config) -> Facts:
         raise ModelError(f"config.json has no {error}; is it a decoder?") from error
 
 
-def _load_layer(read: Read, names: set[str], number: int, kernel: Kernel) -> Layer:
-    front = f"model.layers.{number}."
-
-    def stack(part: str, *maps: str) -> Tensor:
-        return torch.cat([read(f"{front}{part}.{name}") for name in maps])
-
-    has_bias = f"{front}self_attn.q_proj.bias" in names
+def _load_layer(path: Path, number: int, kernel: Kernel) -> Layer:
     projections = ("q_proj", "k_proj", "v_proj")
-    return Layer(
-        norm_in=read(front + "input_layernorm.weight").float(),
-        qkv=kernel.pack(stack("self_attn", *(f"{p}.weight" for p in projections))),
-        qkv_bias=stack("self_attn", *(f"{p}.bias" for p in projections)).float()
-        if has_bias
-        else None,
-        attn_out=kernel.pack(read(front + "self_attn.o_proj.weight")),
-        norm_ffn=read(front + "post_attention_layernorm.weight").float(),
-        gate_up=kernel.pack(stack("mlp", "gate_proj.weight", "up_proj.weight")),
-        down=kernel.pack(read(front + "mlp.down_proj.weight")),
-    )
+    with safe_open(path, framework="pt") as file:
+        names = set(file.keys())
+
+        def stack(part: str, *maps: str) -> Tensor:
+            front = f"model.layers.{number}.{part}"
+            return torch.cat([file.get_tensor(f"{front}{name}") for name in maps])
+
+        def pack(part: str, *maps: str) -> Linear:
+            return kernel.pack(stack(part, *(f"{name}.weight" for name in maps)))
+
+        has_bias = f"model.layers.{number}.self_attn.q_proj.bias" in names
+        return Layer(
+            norm_in=stack("input_layernorm.", "weight").float(),
+            qkv=pack("self_attn.", *projections),
+            qkv_bias=stack("self_attn.", *(f"{p}.bias" for p in projections)).float()
+            if has_bias
+            else None,
+            attn_out=pack("self_attn.", "o_proj"),
+            norm_ffn=stack("post_attention_layernorm.", "weight").float(),
+            gate_up=pack("mlp.", "gate_proj", "up_proj"),
+            down=pack("mlp.", "down_proj"),
+        )

@@ -258,7 +258,10 @@ class Transformer:
         heads = qkv.view(len(qkv), -1, facts.head_dim)  # (rows, heads, dim)
         turned = rotate(heads[:, :n_turned], shared.turn)
         sizes = [len(rows.token_ids) for rows in shared.batch]
-        parts = zip(shared.batch, turned.split(sizes), heads.split(sizes), strict=True)
+        parts = zip(
+            *(shared.batch, torch.split(turned, sizes), torch.split(heads, sizes)),
+            strict=True,
+        )
         return [
             _Heads(
                 turned_part[:, : facts.n_heads],

@@ -60,7 +60,7 @@ class Pace:
         return best
 
 
-def measure(model: Transformer, n_repeats: int = 6) -> Cost:
+def measure(model: Transformer, n_repeats: int = 3) -> Cost:
     """Time passes of 1 and 16 rows in turn; the best of each, as noise only adds."""
     pairs = [(_seconds(model, 1), _seconds(model, 16)) for _ in range(n_repeats)]
     few, many = (min(times) for times in zip(*pairs, strict=True))

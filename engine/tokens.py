@@ -5,8 +5,7 @@ token in a source file is text. Control tokens enter a prompt only by their ids.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -34,6 +33,9 @@ class Tokens:
         self._middle = special["<|fim_middle|>"]
         self.special_ids = frozenset(special.values())
         self.end_ids = frozenset(special[name] for name in _ENDS)
+        self._bytes = self._spell()
+        self._ids = {text: i for i, text in enumerate(self._bytes) if text}
+        self._spelled = sorted(self._ids)
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of plain text; never a special one."""
@@ -64,41 +66,30 @@ class Tokens:
 
         These are the ones allowed where a token of the user's text may be unfinished.
         """
-        order, spelled = self._sorted
-        first = bisect_left(spelled, text)
-        last = bisect_left(spelled, text + b"\xff" * 16)
-        longer = order[first:last]
+        first = bisect_left(self._spelled, text)
+        last = bisect_left(self._spelled, text + b"\xff" * 16)
+        longer = (self._ids[each] for each in self._spelled[first:last])
         shorter = (self._ids.get(text[:n]) for n in range(1, len(text)))
         return [*longer, *(i for i in shorter if i is not None)]
 
-    @cached_property
-    def _bytes(self) -> Sequence[bytes]:
-        """Bytes of each token, by id; special and unused ids have none."""
+    def _spell(self) -> list[bytes]:
+        """Return the bytes of each token, by id; special and unused ids have none."""
         alphabet = _byte_alphabet()
         table = [b""] * (max(self.special_ids) + 1024)
         for text, token_id in self._tokenizer.get_vocab().items():
             if token_id not in self.special_ids:
-                table[token_id] = bytes(alphabet[character] for character in text)
+                table[token_id] = text.translate(alphabet).encode("latin-1")
         return table
 
-    @cached_property
-    def _ids(self) -> dict[bytes, int]:
-        return {text: i for i, text in enumerate(self._bytes) if text}
 
-    @cached_property
-    def _sorted(self) -> tuple[list[int], list[bytes]]:
-        pairs = sorted(self._ids.items())
-        return [i for _, i in pairs], [text for text, _ in pairs]
-
-
-def _byte_alphabet() -> dict[str, int]:
-    """Return the byte each character of a byte-level vocabulary stands for.
+def _byte_alphabet() -> dict[int, int]:
+    """Return the byte each character of a byte-level vocabulary stands for, by number.
 
     Printable bytes stand for themselves, the others for characters from 256 on, as in
     GPT-2's byte-level BPE (github.com/openai/gpt-2).
     """
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {
-        chr(256 + n): byte for n, byte in enumerate(others)
+    return {byte: byte for byte in printable} | {
+        256 + n: byte for n, byte in enumerate(others)
     }

@@ -159,10 +159,9 @@ def _prefill(engine: Engine) -> float:
 
 
 def _fill_cache(engine: Engine, cache: KVCache) -> None:
-    for start in range(0, PREFILL, 64):
-        part = torch.arange(start, start + 64)
-        token_ids = part % engine.model.facts.vocabulary
-        engine.model.forward([Rows(token_ids, part, cache)])
+    cache.reserve(PREFILL)
+    for part in torch.arange(PREFILL).split(128):
+        engine.model.read(Rows(part % engine.model.facts.vocabulary, part, cache))
         cache.keep(part.tolist())
 
 

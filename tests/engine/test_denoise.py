@@ -120,15 +120,15 @@ def test_a_raised_flag_ends_the_fill_before_the_next_pass(engine: Engine) -> Non
     assert fill.forwards <= 3
 
 
-def test_a_stop_while_a_context_is_computed_ahead_keeps_what_is_whole(
+def test_a_stop_while_a_context_is_computed_ahead_keeps_whole_slices(
     engine: Engine,
 ) -> None:
     context = Context("def f(a):\n" * 40, "\nreturn f\n")
     # The flag is read before each layer but the last, of which little is computed.
-    flags = iter([False] * 2 * (engine.model.facts.n_layers - 1))
+    flags = iter([False] * (engine.model.facts.n_layers - 1))
     engine.warm(context, lambda: next(flags, True))
     ((fill,),) = engine.fill([canvas(context, room=1)], Draws())
-    assert fill.n_cached == 2 * 64
+    assert fill.n_cached == 128
 
 
 def test_typed_text_is_all_that_is_computed_again(engine: Engine) -> None:
