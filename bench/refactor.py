@@ -132,7 +132,8 @@ def run(package: Path, recipe: str, limit: int | None, model: str, *more: str) -
         arguments += ["--limit", str(limit)]
     with tempfile.TemporaryDirectory() as runs:
         done = subprocess.run(
-            [sys.executable, "-m", "niello", *arguments],
+            # -P: a package may have modules named like those of the standard library.
+            [sys.executable, "-P", "-m", "niello", *arguments],
             cwd=package,
             env=os.environ | {"NIELLO_RUNS": runs},
             capture_output=True,
