@@ -105,11 +105,13 @@ class _Planner:
         for document in documents:
             if document.source.path in self._refused:
                 continue
-            found = self._limited(document, number)
+            found = self._jobs(document, number)[: self.left]
             if found and (reason := self._why_not(document)):
                 self._refused.add(document.source.path)
                 yield _refused(document.path, reason)
                 continue
+            if self.left is not None:
+                self.left -= len(found)
             jobs += found
             owners += [document] * len(found)
         self._n_targets += len(jobs)
@@ -129,12 +131,10 @@ class _Planner:
             return HAS_CHANGES
         return document.why_not_writable()
 
-    def _limited(self, document: Document, number: int) -> list[Job]:
+    def _jobs(self, document: Document, number: int) -> list[Job]:
         step = self._run.steps[number]
-        targets = document.targets(step)[: self.left]
-        if self.left is not None:
-            self.left -= len(targets)
-        return [Job(document.parsed, target, step) for target in targets]
+        found = document.targets(step)
+        return [Job(document.parsed, target, step) for target in found]
 
     def _outcomes(
         self, number: int, jobs: list[Job], owners: list[Document]
