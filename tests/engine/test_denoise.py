@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from niello.engine.denoise import Limits, fixed_tokens
+from niello.engine.denoise import Filling, Limits, fixed_tokens
 from niello.engine.engine import Engine
 from niello.engine.kernels import INT8
 from niello.engine.sample import Sampler
@@ -175,3 +175,20 @@ def test_log_probabilities_add_up_to_the_text(engine: Engine) -> None:
     assert scored[-1].end == len(text)
     assert all(token.log_probability <= 0 for token in scored)
     assert [a.end for a in scored[:-1]] == [b.start for b in scored[1:]]
+
+
+def test_what_agreed_past_the_end_does_not_count(engine: Engine) -> None:
+    context = Context("def f():\n", "")
+    full = Canvas(context, "", 40, lambda text: 2 if len(text) >= 2 else None)
+    prompt = engine.tokens.prompt(context)
+    filling = Filling(full, engine.tokens, prompt, engine.model.new_cache(), Sampler())
+    token_ids = [engine.tokens.encode(letter)[0] for letter in "abcd"]
+    filling.draft = token_ids[:3]
+    logits = torch.zeros(4, engine.model.facts.vocabulary)
+    logits[torch.arange(4), torch.tensor(token_ids)] = torch.tensor([9.0, 9, 5, 5])
+    filling.commit(logits, Limits(n_draft=8))
+    fill = filling.result()
+    assert (fill.text, fill.reason, fill.n_tokens) == ("ab", "span", 2)
+    assert fill.confidence == pytest.approx(
+        float(logits[0].log_softmax(-1).max()), rel=1e-4
+    )
