@@ -160,15 +160,20 @@ class _Planner:
     def _fresh_outcomes(
         self, jobs: list[Job], fresh: list[int]
     ) -> Iterator[tuple[int, Outcome]]:
-        """Fill jobs: as they come, but batch by batch and in order if someone looks."""
+        """Fill jobs: as they come, but part by part and in order if someone looks.
+
+        The first is alone, so that nobody waits for a batch; then parts double.
+        """
         run = self._run
-        width = run.pace.width if run.ask else max(1, len(fresh))
-        for start in range(0, len(fresh), width):
-            part = fresh[start : start + width]
+        width = 1 if run.ask else max(1, len(fresh))
+        start = 0
+        while part := fresh[start : start + width]:
+            start += width
             todo = [jobs[index] for index in part]
             outcomes = fill_jobs(todo, run.filler, run.options, run.pace)
             if run.ask:
                 outcomes = iter(sorted(outcomes))
+                width = min(2 * width, run.pace.width)
             for place, outcome in outcomes:
                 yield part[place], outcome
 
