@@ -4,7 +4,7 @@ A wider batch is faster until the processor is full, which depends on the machin
 model and the lengths at hand; so the width is found by doubling while that pays.
 """
 
-_FIRST = 8
+_FIRST = 16
 _WIDEST = 32  # each canvas holds its own keys and values, some 15 MB of them
 _GAIN = 1.05  # what a doubling must bring to be kept
 
@@ -13,7 +13,7 @@ class Pace:
     """The width of the next batch, fixed or found from what past ones took."""
 
     def __init__(self, fixed: int | None = None) -> None:
-        """Keep to ``fixed``; None finds the width, beginning with 8."""
+        """Keep to ``fixed``; None finds the width, beginning with 16."""
         self.width = fixed or _FIRST
         self._settled = fixed is not None
         self._rates: dict[int, list[float]] = {}

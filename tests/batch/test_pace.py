@@ -13,11 +13,11 @@ def widths(pace: Pace, seconds_of: dict[int, float], n_batches: int) -> list[int
 
 
 def test_a_batch_is_widened_while_that_pays() -> None:
-    assert widths(Pace(), {8: 1.0, 16: 1.0, 32: 1.5}, 7) == [8, 8, 16, 16, 32, 32, 32]
+    assert widths(Pace(), {16: 1.0, 32: 1.0}, 5) == [16, 16, 32, 32, 32]
 
 
 def test_a_width_that_brings_nothing_is_taken_back() -> None:
-    assert widths(Pace(), {8: 1.0, 16: 2.0}, 6) == [8, 8, 16, 16, 8, 8]
+    assert widths(Pace(), {16: 1.0, 32: 2.0}, 6) == [16, 16, 32, 32, 16, 16]
 
 
 def test_the_users_width_stays() -> None:
