@@ -140,7 +140,6 @@ class Engine:
         The longest come first: the others find in them what they have in common, and
         wait for it. Those that wait for none are computed in the same passes.
         """
-        sampler = Sampler(draws.temperature, draws.seed)
         prompts = [self._fixed(canvas) for canvas in canvases]
         waiting = sorted(range(len(canvases)), key=lambda n: -len(prompts[n]))
         begun: dict[int, Filling] = {}
@@ -152,6 +151,8 @@ class Engine:
                     wave.append(number)
             for number in wave:
                 cache = self._store.borrow(prompts[number][:-1], lent)
+                # Chance of its own: what it draws is no matter of its neighbours.
+                sampler = Sampler(draws.temperature, draws.seed)
                 begun[number] = self._filling(canvases[number], sampler, cache)
             # What is left over is computed by each of them, with its first pass.
             n_left = FEW if draws.n == 1 else 1

@@ -33,24 +33,27 @@ def canvas(context: Context, given: str = "", room: int = 40) -> Canvas:
 
 @pytest.mark.parametrize("context", PROMPTS)
 @pytest.mark.parametrize("given", ["", "ret", "    x"])
+@pytest.mark.parametrize("temperature", [0.0, 0.05])
 def test_drafts_do_not_change_the_text(
-    engine: Engine, context: Context, given: str
+    engine: Engine, context: Context, given: str, temperature: float
 ) -> None:
+    draws = Draws(temperature=temperature)
     engine.limits = Limits(n_draft=0)
-    ((plain,),) = engine.fill([canvas(context, given)], Draws())
+    ((plain,),) = engine.fill([canvas(context, given)], draws)
     engine.clear_caches()
     engine.limits = Limits(n_draft=7)
-    ((drafted,),) = engine.fill([canvas(context, given)], Draws())
+    ((drafted,),) = engine.fill([canvas(context, given)], draws)
     assert drafted.text == plain.text
     assert drafted.n_tokens == plain.n_tokens
     assert drafted.forwards <= plain.forwards
 
 
-def test_a_batch_equals_its_canvases_alone(engine: Engine) -> None:
+@pytest.mark.parametrize("draws", [Draws(), Draws(temperature=0.9, seed=3)])
+def test_a_batch_equals_its_canvases_alone(engine: Engine, draws: Draws) -> None:
     canvases = [canvas(context) for context in PROMPTS]
-    together = engine.fill(canvases, Draws())
+    together = engine.fill(canvases, draws)
     engine.clear_caches()
-    alone = [engine.fill([each], Draws())[0] for each in canvases]
+    alone = [engine.fill([each], draws)[0] for each in canvases]
     assert [[f.text for f in fills] for fills in together] == [
         [f.text for f in fills] for fills in alone
     ]
