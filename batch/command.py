@@ -150,7 +150,8 @@ def run_refactor(arguments: argparse.Namespace) -> int:
         raise SettingsError("-i and --json do not go together")
     if arguments.resume is not None:
         name = None if arguments.resume == "last" else str(arguments.resume)
-        return run.resume(name, manner, desk, load_engine)
+        verify_cmd = arguments.verify_cmd
+        return run.resume(name, manner, desk, load_engine, verify_cmd=verify_cmd)
     options = _options(arguments)
     if arguments.test:
         return run.test_recipe(options, desk)

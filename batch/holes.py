@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from niello.grammars.catalogue import Language
 from niello.infill.canvas import Canvas, StopRule
+from niello.infill.context import Context, gather
 from niello.infill.judge import Judge
 from niello.infill.lexis import tokens
-from niello.infill.lines import line_end, line_start
+from niello.infill.lines import lead, line_end, line_start, to_line_feeds
 from niello.infill.parse import Parsed, replace
 from niello.infill.propose import Options, draw_canvas
 from niello.infill.span import Kind, Span, find_span
@@ -26,6 +27,7 @@ from .template import WHOLE
 # nearly all of the time that an expression takes, and what it needs to know is near.
 _INLINE = Options(prefix_tokens=512, suffix_tokens=128)
 _BLOCK = Options(prefix_tokens=768, suffix_tokens=256)
+_LOOK_AROUND = re.compile(r"\(\?[^)]*\)")
 
 
 class Hole(NamedTuple):
@@ -65,6 +67,11 @@ def draw_hole(
     canvas = draw_canvas(drawn, span, options, n_given)
     # Targets of a file have their prefixes in common, not what follows them.
     context = canvas.context._replace(anchor=None)
+    lines = target.shared if span.kind in ("line", "list") else None
+    if lines and span.start >= lines[0]:
+        context = _among_others(parsed, lines, options)
+        beginning = to_line_feeds(drawn.text[lines[0] : span.start])
+        context = context._replace(prefix=context.prefix + beginning)
     if span.kind == "string":
         # A model that sees the quotes closed takes the empty string for finished.
         context = context._replace(suffix=context.suffix.lstrip("\"'`"))
@@ -78,6 +85,30 @@ def draw_hole(
         # With all holes filled the file must parse as well as it did before.
         judge.allowed = min(judge.allowed, len(parsed.broken))
     return Hole(canvas, judge, is_block)
+
+
+def _among_others(parsed: Parsed, lines: tuple[int, int], options: Options) -> Context:
+    """Return the context of lines with several targets, the anchor at its end.
+
+    It is the same for all of them, so a model computes it once: what follows the lines
+    as well, which stands in front of the lines' own beginning. In it is a comment with
+    the lines as they are, since what is behind a target is not seen otherwise.
+    """
+    start, end = lines
+    indent = lead(parsed.text[start:end])
+    context = gather(
+        parsed,
+        Span(start, end, "line", indent),
+        options.prefix_tokens,
+        options.suffix_tokens,
+    )
+    prefix = context.prefix
+    if parsed.language and (signs := parsed.language.line_comments):
+        sign = _LOOK_AROUND.sub("", signs[0])
+        old = to_line_feeds(parsed.text[start:end]).split("\n")
+        notes = (f"{indent}{sign} {line.removeprefix(indent)}\n" for line in old)
+        prefix += "".join(notes)
+    return context._replace(prefix=prefix, anchor=len(prefix))
 
 
 def _is_block(parsed: Parsed, target: Target) -> bool:

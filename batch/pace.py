@@ -4,7 +4,8 @@ A wider batch is faster until the processor is full, which depends on the machin
 model and the lengths at hand; so the width is found by doubling while that pays.
 """
 
-_WIDEST = 64
+_FIRST = 16
+_WIDEST = 32  # each canvas holds its own keys and values, some 15 MB of them
 _GAIN = 1.05  # what a doubling must bring to be kept
 
 
@@ -12,8 +13,8 @@ class Pace:
     """The width of the next batch, fixed or found from what past ones took."""
 
     def __init__(self, fixed: int | None = None) -> None:
-        """Keep to ``fixed``; None finds the width, beginning with 4."""
-        self.width = fixed or 4
+        """Keep to ``fixed``; None finds the width, beginning with 16."""
+        self.width = fixed or _FIRST
         self._settled = fixed is not None
         self._rates: dict[int, list[float]] = {}
 
@@ -24,7 +25,7 @@ class Pace:
         rates = self._rates.setdefault(self.width, [])
         rates.append((n_tokens or n_canvases) / seconds)
         # The first call of a width may hold warm-up, so a second one is waited for.
-        if len(rates) < 3:
+        if len(rates) < 2:
             return
         before = max(self._rates.get(self.width // 2, [0.0]))
         if max(rates) < before * _GAIN:

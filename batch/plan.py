@@ -105,11 +105,13 @@ class _Planner:
         for document in documents:
             if document.source.path in self._refused:
                 continue
-            found = self._limited(document, number)
+            found = self._jobs(document, number)[: self.left]
             if found and (reason := self._why_not(document)):
                 self._refused.add(document.source.path)
                 yield _refused(document.path, reason)
                 continue
+            if self.left is not None:
+                self.left -= len(found)
             jobs += found
             owners += [document] * len(found)
         self._n_targets += len(jobs)
@@ -129,12 +131,10 @@ class _Planner:
             return HAS_CHANGES
         return document.why_not_writable()
 
-    def _limited(self, document: Document, number: int) -> list[Job]:
+    def _jobs(self, document: Document, number: int) -> list[Job]:
         step = self._run.steps[number]
-        targets = document.targets(step)[: self.left]
-        if self.left is not None:
-            self.left -= len(targets)
-        return [Job(document.parsed, target, step) for target in targets]
+        found = document.targets(step)
+        return [Job(document.parsed, target, step) for target in found]
 
     def _outcomes(
         self, number: int, jobs: list[Job], owners: list[Document]
@@ -160,15 +160,20 @@ class _Planner:
     def _fresh_outcomes(
         self, jobs: list[Job], fresh: list[int]
     ) -> Iterator[tuple[int, Outcome]]:
-        """Fill jobs: as they come, but batch by batch and in order if someone looks."""
+        """Fill jobs: as they come, but part by part and in order if someone looks.
+
+        The first is alone, so that nobody waits for a batch; then parts double.
+        """
         run = self._run
-        width = run.pace.width if run.ask else max(1, len(fresh))
-        for start in range(0, len(fresh), width):
-            part = fresh[start : start + width]
+        width = 1 if run.ask else max(1, len(fresh))
+        start = 0
+        while part := fresh[start : start + width]:
+            start += width
             todo = [jobs[index] for index in part]
             outcomes = fill_jobs(todo, run.filler, run.options, run.pace)
             if run.ask:
                 outcomes = iter(sorted(outcomes))
+                width = min(2 * width, run.pace.width)
             for place, outcome in outcomes:
                 yield part[place], outcome
 

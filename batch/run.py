@@ -3,6 +3,7 @@
 import hashlib
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from niello.infill.canvas import Canvas, Draws, Fill, Filler, StopFlag
@@ -58,7 +59,14 @@ def refactor(options: RefactorOptions, manner: Manner, desk: Desk, load: Load) -
     return _go_on(path, options, items, {}, manner, desk, load)
 
 
-def resume(run: str | None, manner: Manner, desk: Desk, load: Load) -> int:
+def resume(
+    run: str | None,
+    manner: Manner,
+    desk: Desk,
+    load: Load,
+    *,
+    verify_cmd: str | None = None,
+) -> int:
     """Go on with a run that was broken off; what was settled is not filled again."""
     path = find_journal(run)
     events = read_events(path)
@@ -73,7 +81,9 @@ def resume(run: str | None, manner: Manner, desk: Desk, load: Load) -> int:
         if event["event"] == "target":
             settled[_key(event)] = event
         elif event["event"] == "planned":
-            return apply_run(path, manner, desk, verify_cmd=None)
+            return apply_run(path, manner, desk, verify_cmd=verify_cmd)
+    if verify_cmd is not None:
+        options = replace(options, verify_cmd=verify_cmd)
     items = find_items(options, recipe)
     return _go_on(path, options, items, settled, manner, desk, load)
 

@@ -31,6 +31,7 @@ class Session:
         self.recall(event)
         if self._manner.json:
             self._desk.out.write(as_json(event))
+            self._desk.out.flush()  # Whoever reads along waits for it.
         elif event["event"] == "file" and not self._writes:
             self._show_diff(change_of(event, self._root))
         elif event["event"] == "written":

@@ -5,13 +5,14 @@ of two that do, the one that begins first, or else the longer one, is kept.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from niello.grammars.catalogue import query_text
 from niello.infill.errors import SettingsError
-from niello.infill.lines import lead, line_break, line_start
+from niello.infill.lines import lead, line_break, line_end, line_start
 from niello.infill.parse import Node, Parsed
 from niello.infill.query import Match, matches, name_of
 
@@ -28,6 +29,10 @@ class Target(NamedTuple):
     template: Template  # metavariables already bound
     name: str = ""  # captured as such, else that of the function or class around
     hint: str = ""  # a comment the model sees and the file does not get
+    shared: tuple[int, int] | None = None  # whole lines of a list with further targets
+
+
+_SHARED = 1200  # most code points of such lines
 
 
 class _Place(NamedTuple):
@@ -64,7 +69,24 @@ def find_targets(step: Step, path: Path, parsed: Parsed) -> list[Target]:
             line_break(parsed.text, place.start),
         )
         targets.append(Target(place.start, place.end, bound, name, place.hint))
-    return targets
+    lists = [_lines_of_list(parsed, target) for target in targets]
+    n_targets = Counter(lists)
+    return [
+        target._replace(shared=lines) if n_targets[lines] > 1 else target
+        for target, lines in zip(targets, lists, strict=True)
+    ]
+
+
+def _lines_of_list(parsed: Parsed, target: Target) -> tuple[int, int] | None:
+    """Return the whole lines of the brackets around a target, None without any."""
+    text = parsed.text
+    for node in parsed.ancestors(target.start, target.end):
+        start = parsed.to_offset(node.start_byte)
+        end = parsed.to_offset(node.end_byte)
+        if start < target.start and target.end < end and text[start] in "([{":
+            lines = line_start(text, start), line_end(text, end)
+            return lines if lines[1] - lines[0] <= _SHARED else None
+    return None
 
 
 def _name(parsed: Parsed, place: _Place) -> str:

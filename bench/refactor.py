@@ -98,7 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def measure(package: Path, recipe: str, limit: int | None, model: str) -> Row:
     """Run a recipe on its targets one at a time, then for good in batches."""
     alone = run(package, recipe, limit, model, "--jobs", "1")
-    batched = run(package, recipe, limit, model, "--write")
+    # Where there is nothing to fill there is nothing to write either.
+    batched = run(package, recipe, limit, model, "--write") if alone.gates else alone
     return Row(
         package.name,
         recipe,
@@ -132,7 +133,8 @@ def run(package: Path, recipe: str, limit: int | None, model: str, *more: str) -
         arguments += ["--limit", str(limit)]
     with tempfile.TemporaryDirectory() as runs:
         done = subprocess.run(
-            [sys.executable, "-m", "niello", *arguments],
+            # -P: a package may have modules named like those of the standard library.
+            [sys.executable, "-P", "-m", "niello", *arguments],
             cwd=package,
             env=os.environ | {"NIELLO_RUNS": runs},
             capture_output=True,

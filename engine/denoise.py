@@ -118,10 +118,14 @@ class Filling:
             self.token_ids.append(token_id)
             self._log_probability += log_probability
             self._heal = self._heal[len(self._tokens.decode([token_id])) :]
-        if self.reason is None and self._full() is not None:
-            self.reason = "span"
-        elif self.reason is None and self._n_written >= self.canvas.room:
-            self.reason = "room"
+            # Agreed tokens past the end would count in the confidence, and how many
+            # there are is a matter of pace.
+            if self._full() is not None:
+                self.reason = "span"
+                break
+            if self._n_written >= self.canvas.room:
+                self.reason = "room"
+                break
         return n_agreed
 
     def result(self) -> Fill:

@@ -1,9 +1,9 @@
 """Choosing tokens: a draft is checked against the model's own distribution.
 
-At temperature 0 a draft token is right if it is the most likely one. Above, it is taken
-with the probability the model gives it, and otherwise replaced by a draw from the rest;
-the text is then distributed exactly as without drafts (arXiv 2211.17192, for a draft
-that is certain of itself).
+At temperature 0 a draft token is right if it is the most likely one. Above, each place
+has its own noise and the token is the most likely one with it (the Gumbel-max trick,
+arXiv 1611.00712): a draft token is right if it is that one, which happens with the
+probability the model gives it. So the text is the same with drafts and without.
 """
 
 from collections.abc import Sequence
@@ -63,15 +63,12 @@ class Sampler:
 
     def _draw(self, logits: Tensor, draft: Sequence[int]) -> Choice:
         taken: list[int] = []
-        probabilities = logits.softmax(-1)
-        for row, guess in zip(probabilities, draft, strict=False):
-            if torch.rand((), generator=self._random) < row[guess]:
-                taken.append(guess)
-                continue
-            row[guess] = 0.0
-            break
-        last = probabilities[len(taken)]
-        taken.append(int(torch.multinomial(last, 1, generator=self._random)))
+        for row, guess in zip(logits, [*draft, None], strict=True):
+            # Noise is used up by committed tokens alone, whatever was drafted.
+            noise = torch.empty_like(row).exponential_(generator=self._random)
+            taken.append(int((row - noise.log()).argmax()))
+            if taken[-1] != guess:
+                break
         return _choice(taken, logits)
 
 

@@ -11,7 +11,7 @@ from .context import Context
 
 StopRule = Callable[[str], int | None]
 """Given the canvas text so far (``given`` included), the length at which the span is
-full, or None while it goes on. Pure; called once a forward pass."""
+full, or None while it goes on. Pure; called once a token."""
 
 StopFlag = Callable[[], bool]
 """True once nobody waits for the answer any more; read often within a pass."""

@@ -44,8 +44,11 @@ class Bench:
         chosen = RefactorOptions(**options)  # type: ignore[arg-type]
         return run.refactor(chosen, manner or Manner(), self.desk, self._load(filler))
 
-    def resume(self, filler: Texts, manner: Manner) -> int:
-        return run.resume(None, manner, self.desk, self._load(filler))
+    def resume(
+        self, filler: Texts, manner: Manner, verify_cmd: str | None = None
+    ) -> int:
+        load = self._load(filler)
+        return run.resume(None, manner, self.desk, load, verify_cmd=verify_cmd)
 
     def _load(self, filler: Texts) -> Callable[[str], Texts]:
         def load(model: str) -> Texts:

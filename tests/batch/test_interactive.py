@@ -38,8 +38,8 @@ def test_what_was_accepted_is_written(answers: str, after: tuple[str, str]) -> N
 
 
 def test_brackets_go_through_other_candidates() -> None:
-    # Three targets of the file are filled first; the next draws are for the first.
-    texts = ("10", "20", "30", "11", "12", "13", "14")
+    # The first target is filled alone; the next draws are for it as well.
+    texts = ("10", "11", "12", "13", "14", "20", "30")
     assert asked("]]yq", *texts)[0] == "a = 12\nb = 2\nc = 3\n"
 
 

@@ -158,7 +158,10 @@ def test_a_run_cut_off_amid_its_journal_goes_on() -> None:
     targets = [line for line in lines if b'"target"' in line]
     path.write_bytes(b"".join([lines[0], *targets[:2]]) + targets[2][:40])
     filler = Texts("99")
-    assert Bench().resume(filler, WRITE) == 0
+    with pytest.raises(SettingsError, match="before anything is written"):
+        Bench().resume(Texts("9"), WRITE, verify_cmd="false")
+    path.write_bytes(b"".join([lines[0], *targets[:2]]) + targets[2][:40])
+    assert Bench().resume(filler, WRITE, verify_cmd="true") == 0
     assert len(filler.canvases) == 1
     assert read("a.py") == "a = 10\nb = 20\nc = 99\n"
     with pytest.raises(SettingsError, match="broken off"):

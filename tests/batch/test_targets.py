@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from niello.batch.holes import draw_hole
 from niello.batch.recipe import (
     DEFAULT_MARKERS,
     Find,
@@ -84,3 +85,26 @@ def test_places_and_offsets_are_each_others_reverse(
     if text[offset - 1 : offset + 1] == "\r\n":
         return  # Between the two is no place.
     assert offset_of(text, *place_of(text, offset)) == offset
+
+
+def test_targets_of_one_list_share_all_but_the_beginning_of_its_lines() -> None:
+    text = "import os\n\n\ndef f(a, b):\n    return a\n"
+    parsed = parse(text, "python")
+    query = "(parameters (identifier) @fill)"
+    step = Step(Query(query), "$fill: ⟦⟧", "python")
+    first, second = (
+        draw_hole(parsed, target, {}, 0, 8).canvas
+        for target in find_targets(step, Path("a.py"), parsed)
+    )
+    assert first.context.anchor == second.context.anchor
+    assert first.context.suffix == second.context.suffix == "    return a\n"
+    shared = "import os\n\n\n# def f(a, b):\n"
+    assert first.context.prefix + first.given == shared + "def f(a: "
+    assert second.context.prefix + second.given == shared + "def f(a, b: "
+
+
+def test_a_target_that_is_alone_in_a_list_sees_what_follows_it() -> None:
+    parsed = parse("x = f(1) + 2\n", "python")
+    step = Step(Query("(argument_list (integer) @fill)"), "", "python")
+    (target,) = find_targets(step, Path("a.py"), parsed)
+    assert draw_hole(parsed, target, {}, 0, 8).canvas.context.suffix == ") + 2\n"

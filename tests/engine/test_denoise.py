@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from niello.engine.denoise import Limits, fixed_tokens
+from niello.engine.denoise import Filling, Limits, fixed_tokens
 from niello.engine.engine import Engine
 from niello.engine.kernels import INT8
 from niello.engine.sample import Sampler
@@ -33,24 +33,27 @@ def canvas(context: Context, given: str = "", room: int = 40) -> Canvas:
 
 @pytest.mark.parametrize("context", PROMPTS)
 @pytest.mark.parametrize("given", ["", "ret", "    x"])
+@pytest.mark.parametrize("temperature", [0.0, 0.05])
 def test_drafts_do_not_change_the_text(
-    engine: Engine, context: Context, given: str
+    engine: Engine, context: Context, given: str, temperature: float
 ) -> None:
+    draws = Draws(temperature=temperature)
     engine.limits = Limits(n_draft=0)
-    ((plain,),) = engine.fill([canvas(context, given)], Draws())
+    ((plain,),) = engine.fill([canvas(context, given)], draws)
     engine.clear_caches()
     engine.limits = Limits(n_draft=7)
-    ((drafted,),) = engine.fill([canvas(context, given)], Draws())
+    ((drafted,),) = engine.fill([canvas(context, given)], draws)
     assert drafted.text == plain.text
     assert drafted.n_tokens == plain.n_tokens
     assert drafted.forwards <= plain.forwards
 
 
-def test_a_batch_equals_its_canvases_alone(engine: Engine) -> None:
+@pytest.mark.parametrize("draws", [Draws(), Draws(temperature=0.9, seed=3)])
+def test_a_batch_equals_its_canvases_alone(engine: Engine, draws: Draws) -> None:
     canvases = [canvas(context) for context in PROMPTS]
-    together = engine.fill(canvases, Draws())
+    together = engine.fill(canvases, draws)
     engine.clear_caches()
-    alone = [engine.fill([each], Draws())[0] for each in canvases]
+    alone = [engine.fill([each], draws)[0] for each in canvases]
     assert [[f.text for f in fills] for fills in together] == [
         [f.text for f in fills] for fills in alone
     ]
@@ -186,3 +189,20 @@ def test_log_probabilities_add_up_to_the_text(engine: Engine) -> None:
     assert scored[-1].end == len(text)
     assert all(token.log_probability <= 0 for token in scored)
     assert [a.end for a in scored[:-1]] == [b.start for b in scored[1:]]
+
+
+def test_what_agreed_past_the_end_does_not_count(engine: Engine) -> None:
+    context = Context("def f():\n", "")
+    full = Canvas(context, "", 40, lambda text: 2 if len(text) >= 2 else None)
+    prompt = engine.tokens.prompt(context)
+    filling = Filling(full, engine.tokens, prompt, engine.model.new_cache(), Sampler())
+    token_ids = [engine.tokens.encode(letter)[0] for letter in "abcd"]
+    filling.draft = token_ids[:3]
+    logits = torch.zeros(4, engine.model.facts.vocabulary)
+    logits[torch.arange(4), torch.tensor(token_ids)] = torch.tensor([9.0, 9, 5, 5])
+    filling.commit(logits, Limits(n_draft=8))
+    fill = filling.result()
+    assert (fill.text, fill.reason, fill.n_tokens) == ("ab", "span", 2)
+    assert fill.confidence == pytest.approx(
+        float(logits[0].log_softmax(-1).max()), rel=1e-4
+    )
