@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from niello.engine.denoise import Filling, Limits, fixed_tokens
+from niello.engine.denoise import Filling, Limits, encode, fixed_tokens
 from niello.engine.engine import Engine
 from niello.engine.kernels import INT8
 from niello.engine.sample import Sampler
@@ -194,8 +194,8 @@ def test_log_probabilities_add_up_to_the_text(engine: Engine) -> None:
 def test_what_agreed_past_the_end_does_not_count(engine: Engine) -> None:
     context = Context("def f():\n", "")
     full = Canvas(context, "", 40, lambda text: 2 if len(text) >= 2 else None)
-    prompt = engine.tokens.prompt(context)
-    filling = Filling(full, engine.tokens, prompt, engine.model.new_cache(), Sampler())
+    cache, fixed = engine.model.new_cache(), encode(full, engine.tokens)
+    filling = Filling(full, engine.tokens, fixed, cache, Sampler())
     token_ids = [engine.tokens.encode(letter)[0] for letter in "abcd"]
     filling.draft = token_ids[:3]
     logits = torch.zeros(4, engine.model.facts.vocabulary)
