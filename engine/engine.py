@@ -3,8 +3,11 @@
 Not safe for several threads at once: its owner gives it one job after the other.
 """
 
+from bisect import bisect_left
+from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,17 +18,27 @@ from niello.infill.context import Context
 from niello.infill.errors import CanvasError
 
 from .cache import CacheStore, KVCache, worth_a_copy
-from .denoise import FEW, Encoded, Filling, Limits, denoise, encode, prefill
+from .denoise import (
+    FEW,
+    Encoded,
+    Filling,
+    Limits,
+    denoise,
+    encode,
+    prefill,
+    text_rows,
+)
 from .join import join_scores
 from .kernels import Kernel, choose
 from .load import load_masks, load_transformer
-from .model import Rows, Transformer
+from .model import Stopped, Transformer
 from .pace import Pace, measure
 from .sample import Sampler
 from .tokens import Tokens
 
 _VARIED = 0.7  # temperature of further candidates when the first is greedy
 _SURE = 0.95  # probability from which an unchecked guess is committed
+_SCORED = 64  # tokens whose outputs are held at once
 _WINDOW = 32768  # most tokens of prompt and canvas together
 
 
@@ -106,32 +119,38 @@ class Engine:
         prefill(self.model, [filling], stop)
         self._store.give_back(filling.cache)
 
-    def score(self, text: str, stop: StopFlag = never) -> list[Scored]:
+    def score(self, text: str, start: int, stop: StopFlag = never) -> list[Scored]:
         """Return the log-probability of each token of ``text`` after those before it.
 
-        The first token has none before it and is left out, as are all after a stop.
+        Tokens that begin before ``start``, in code points, are read and not scored, as
+        is the first, which has none before it; all are left out after a stop.
         """
         token_ids = self.tokens.encode(text)
-        cache = self.model.new_cache()
+        ends = self._ends(token_ids)
+        first = max(1, bisect_left([0, *ends], start))
+        cache = self._store.borrow(token_ids[: first - 1])
         scored: list[Scored] = []
-        place = len(self.tokens.decode(token_ids[:1]).decode("utf-8", "ignore"))
-        spelled = self.tokens.decode(token_ids[:1])
-        for start in range(0, len(token_ids) - 1, 64):
-            if stop():
-                break
-            part = token_ids[start : start + 64]
-            positions = torch.arange(start, start + len(part))
-            rows = Rows(torch.tensor(part), positions, cache)
-            logits = self.model.logits(self.model.forward([rows]))
-            cache.keep(part)
-            following = token_ids[start + 1 : start + 1 + len(part)]
-            chances = logits[: len(following)].log_softmax(-1)
-            for row, token_id in zip(chances, following, strict=True):
-                spelled += self.tokens.decode([token_id])
-                end = len(spelled.decode("utf-8", "ignore"))
-                scored.append(Scored(place, end, float(row[token_id])))
-                place = end
+        try:
+            while (begun := len(cache.token_ids)) < len(token_ids) - 1:
+                part = token_ids[begun:-1][:_SCORED]
+                hidden = self.model.forward([text_rows(part, cache)], stop)
+                cache.keep(part)
+                asked = range(max(first, begun + 1), begun + 1 + len(part))
+                rows = hidden[len(hidden) - len(asked) :]
+                chances = self.model.logits(rows).log_softmax(-1)
+                for row, number in zip(chances, asked, strict=True):
+                    chance = float(row[token_ids[number]])
+                    scored.append(Scored(ends[number - 1], ends[number], chance))
+        except Stopped:
+            scored.clear()
+        self._store.give_back(cache)
         return scored
+
+    def _ends(self, token_ids: Sequence[int]) -> list[int]:
+        """Return where each token ends, in code points of the text."""
+        decoder = getincrementaldecoder("utf-8")("ignore")
+        lengths = (len(decoder.decode(self.tokens.decode([i]))) for i in token_ids)
+        return list(accumulate(lengths))
 
     def clear_caches(self) -> None:
         """Free the keys and values of all documents."""

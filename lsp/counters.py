@@ -59,11 +59,11 @@ class Counting:
         """Whether the engine can tell how likely a text is."""
         return isinstance(self._filler, Scorer)
 
-    def score(self, text: str, stop: StopFlag) -> Sequence[Scored]:
+    def score(self, text: str, start: int, stop: StopFlag) -> Sequence[Scored]:
         """Score a text, if the engine can."""
-        return (
-            self._filler.score(text, stop) if isinstance(self._filler, Scorer) else ()
-        )
+        if not isinstance(self._filler, Scorer):
+            return ()
+        return self._filler.score(text, start, stop)
 
     def warm(self, context: Context, stop: StopFlag) -> None:
         """Compute a context ahead, if the engine can."""

@@ -58,8 +58,8 @@ class Scored(Protocol):
 class Scorer(Filler, Protocol):
     """An engine that also tells how likely a text is."""
 
-    def score(self, text: str, stop: StopFlag) -> Sequence[Scored]:
-        """Return the tokens of ``text``, but for the first, in their order."""
+    def score(self, text: str, start: int, stop: StopFlag) -> Sequence[Scored]:
+        """Return the tokens of ``text`` from ``start`` on, but for its first."""
         ...
 
 
@@ -121,11 +121,11 @@ def find_falls(
     first = lines_away(change.after, change.start, -rules.reach)
     last = lines_away(change.after, change.new_end, rules.reach)
     grown = len(change.after) - len(change.before)
-    old = scorer.score(change.before[first : last - grown], stop)
-    new = scorer.score(change.after[first:last], stop)
+    near = line_end(change.after, change.new_end) - first
+    old = scorer.score(change.before[first : last - grown], near - grown, stop)
+    new = scorer.score(change.after[first:last], near, stop)
     # Tokens behind the change are the same in both texts, but for where they stand.
     was = {(each.start + grown, each.end + grown): each.log_probability for each in old}
-    near = line_end(change.after, change.new_end) - first
     falls = []
     for each in new:
         before = was.get((each.start, each.end), float("-inf"))

@@ -185,10 +185,28 @@ def test_drafts_do_not_change_the_distribution() -> None:
 
 def test_log_probabilities_add_up_to_the_text(engine: Engine) -> None:
     text = "def f(a):\n    return a\n"
-    scored = engine.score(text)
+    scored = engine.score(text, 0)
     assert scored[-1].end == len(text)
     assert all(token.log_probability <= 0 for token in scored)
     assert [a.end for a in scored[:-1]] == [b.start for b in scored[1:]]
+
+
+@pytest.mark.parametrize("start", [1, 9, 14, 700])
+def test_a_score_from_a_place_on_is_that_of_the_whole(
+    engine: Engine, start: int
+) -> None:
+    text = "def f(a):\n    return é + a\n" * 40
+    whole = engine.score(text, 0)
+    changed = engine.score(text[:700] + "x = 1\n" + text[700:], 600)
+    engine.clear_caches()
+    part = engine.score(text, start)
+    assert part == [each for each in whole if each.start >= start]
+    assert part == engine.score(text, start)
+    assert changed[0].start >= 600
+
+
+def test_a_stop_ends_scoring(engine: Engine) -> None:
+    assert engine.score("def f(a):\n    return a\n", 0, lambda: True) == []
 
 
 def test_what_agreed_past_the_end_does_not_count(engine: Engine) -> None:

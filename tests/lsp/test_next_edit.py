@@ -28,7 +28,7 @@ class Knows:
         self.fills = fills
         self.confidence = confidence
 
-    def score(self, text: str, stop: StopFlag) -> Sequence[Token]:
+    def score(self, text: str, start: int, stop: StopFlag) -> Sequence[Token]:
         words = [*re.finditer(r"\w+|\W", text)]
         return [
             Token(
@@ -39,6 +39,7 @@ class Knows:
             if each[0].isalnum()
             else Token(each.start(), each.end(), -0.1)
             for each in words
+            if each.start() >= start
         ]
 
     def fill(
