@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from niello.infill.canvas import Draws, Fill, Filler, never
+from niello.infill.canvas import Canvas, Draws, Fill, Filler, StopRule, never
 from niello.infill.errors import CanvasError
 from niello.infill.parse import Parsed
 
@@ -115,8 +115,12 @@ def fill_jobs(
 
 
 def _next_queue(queues: Sequence[Collection[int]], width: int) -> int:
-    """Return the last queue that fills a batch, else the first that is not empty."""
-    full = [number for number, queue in enumerate(queues) if len(queue) >= width]
+    """Return the last queue with enough for a batch, else the first that is not empty.
+
+    Another try is cheap while its context is still computed, even in a narrow batch.
+    """
+    enough = max(1, width // 4)
+    full = [number for number, queue in enumerate(queues) if len(queue) >= enough]
     return full[-1] if full else next(n for n, queue in enumerate(queues) if queue)
 
 
@@ -187,9 +191,27 @@ def _fill_batch(
 
 
 def _draw(attempt: _Try, number: int, room: int) -> Hole:
-    job = attempt.job
-    room = _rule(job, number).room or room
-    return draw_hole(job.parsed, job.target, attempt.fills, number, room)
+    job, rule = attempt.job, _rule(attempt.job, number)
+    room = rule.room or room
+    drawn = draw_hole(job.parsed, job.target, attempt.fills, number, room)
+    if not rule.until:
+        return drawn
+    stop = _ending_before(rule.until, drawn.canvas)
+    return drawn._replace(canvas=drawn.canvas._replace(stop=stop))
+
+
+def _ending_before(until: str, canvas: Canvas) -> StopRule:
+    """Return the canvas's stop rule, which also ends where its text is cut anyway."""
+    mark, n_given = re.compile(until), len(canvas.given)
+
+    def stop(text: str) -> int | None:
+        limit = canvas.stop(text)
+        written = text[n_given:]
+        found = mark.search(written, len(written) - len(written.lstrip()))
+        own = n_given + found.start() if found else None
+        return min((end for end in (limit, own) if end is not None), default=None)
+
+    return stop
 
 
 def _rule(job: Job, number: int) -> HoleRule:

@@ -125,8 +125,8 @@ class Tally:
             f"{self.gates['']} accepted{self._refusals()}"
         )
         if self.seconds > 1:
-            rate = self.n_targets / self.seconds
-            yield f"filled in {_clock(self.seconds)}, {rate:.1f} targets a second"
+            pace = _pace(self.n_targets / self.seconds)
+            yield f"filled in {_clock(self.seconds)}, {pace}"
         done = [
             f"{_counted(self.files[kind], 'file')} {word}"
             for kind, word in (
@@ -191,7 +191,7 @@ class ProgressLine:
             left = f", {_clock(max(open_targets, unread))} left"
         self._screen.write(
             f"\r\x1b[K{progress.n_settled} of {progress.n_targets} targets so far, "
-            f"{rate:.1f} a second{left} (batches of {progress.width})"
+            f"{_pace(rate)}{left} (batches of {progress.width})"
         )
         self._screen.flush()
 
@@ -200,6 +200,13 @@ class ProgressLine:
         if self._shown:
             self._screen.write("\r\x1b[K")
             self._last = 0.0
+
+
+def _pace(rate: float) -> str:
+    """Say how fast targets are filled, given how many a second."""
+    if 0 < rate < 1:
+        return f"{1 / rate:.1f} seconds a target"
+    return f"{rate:.1f} targets a second"
 
 
 def _clock(seconds: float) -> str:

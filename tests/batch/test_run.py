@@ -98,6 +98,20 @@ def test_a_hole_of_an_expression_ends_before_what_follows_it() -> None:
     assert read("a.py") == "f(0, 10)\nwhile f(1, 9):\n    pass\n"
 
 
+def test_a_hole_with_a_mark_to_end_at_is_full_there() -> None:
+    Path("a.py").write_text("a = 1\n")
+    Path("niello.refactor.toml").write_text(
+        f"[[step]]\nlanguage = 'python'\nquery = '{QUERY}'\nrewrite = '\"⟦it⟧\"'\n"
+        "[step.holes.it]\nuntil = '\\. '\n"
+    )
+    filler = Texts(" One. Two.")
+    assert Bench().refactor(filler, WRITE) == 0
+    assert read("a.py") == 'a = "One"\n'
+    [canvas] = filler.canvases
+    assert canvas.stop(canvas.given + " One. Two.") == len(canvas.given + " One")
+    assert canvas.stop(canvas.given + " One.") is None
+
+
 def test_a_marker_tells_the_model_what_to_do_and_goes() -> None:
     Path("a.py").write_text("def area(r):\n    # TODO: fill in the area\n")
     filler = Texts("return 3 * r * r")
