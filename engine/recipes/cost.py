@@ -161,7 +161,8 @@ def _prefill(engine: Engine) -> float:
 def _fill_cache(engine: Engine, cache: KVCache) -> None:
     cache.reserve(PREFILL)
     for part in torch.arange(PREFILL).split(128):
-        engine.model.read(Rows(part % engine.model.facts.vocabulary, part, cache))
+        rows = Rows(part % engine.model.facts.vocabulary, part, cache)
+        engine.model.read([rows])
         cache.keep(part.tolist())
 
 
