@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Threads that spin for long stand in each other's way on a busy machine, and waking
     # one that sleeps costs a third of a pass on a quiet one; so they spin for a little.
     # GNU's OpenMP reads this when torch is first imported.
-    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    os.environ.setdefault("GOMP_SPINCOUNT", "1500")
     argv = sys.argv[1:] if argv is None else argv
     parser = _parser()
     # A blank keeps argparse from taking the place `-:3`, of standard input, for a flag.
