@@ -8,6 +8,12 @@ from typing import NamedTuple
 from .client import Client, Position
 from .typing import percentile
 
+_WORDS = (
+    *("net", "gross", "total", "first", "last", "open", "paid", "due", "daily"),
+    *("weekly", "lower", "upper", "local", "base", "extra", "final", "inner", "late"),
+    *("new", "old", "raw", "clean", "short", "long"),
+)
+
 
 class Latency(NamedTuple):
     """Milliseconds from didChange to the answer; of a cancel, to the next job."""
@@ -67,17 +73,23 @@ def measure(client: Client, kind: str, n_rounds: int) -> Latency:
 
 
 def _single(client: Client, number: int) -> float | None:
-    page = _warm(client, number)
-    page.type(f"\n\ndef total_{number}(prices, tax):\n    ")
+    page, name = _warm(client, number), _name(number)
+    page.type(f"\n\ndef sum_{name}(prices, tax):\n    ")
     page.ask()
-    return _asked(page, f"amount_{number} = ")
+    return _asked(page, f"{name}_amount = ")
 
 
 def _multi(client: Client, number: int) -> float | None:
-    page = _warm(client, number)
-    page.type(f"\n\ndef count_words_{number}(path)")
+    page, name = _warm(client, number), _name(number)
+    page.type(f"\n\ndef count_{name}_words(path)")
     page.ask()
-    return _asked(page, f" -> dict[str, int]:  # {number}")
+    return _asked(page, " -> dict[str, int]:  # " + name.replace("_", " "))
+
+
+def _name(number: int) -> str:
+    """Return a name as people give them; digits are a token each."""
+    ones, tens = number % len(_WORDS), number // len(_WORDS) % len(_WORDS)
+    return f"{_WORDS[tens]}_{_WORDS[ones]}"
 
 
 def _asked(page: _Page, text: str) -> float | None:
