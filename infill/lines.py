@@ -6,6 +6,7 @@ inside a line is text, as the protocol of editors has it.
 
 import re
 from collections.abc import Iterator
+from typing import AnyStr
 
 TAB = 8  # columns of a tab when indentations are compared
 _LEAD = re.compile(r"[ \t\f]*")
@@ -71,3 +72,28 @@ def line_break(text: str, offset: int) -> str:
 def to_line_feeds(text: str) -> str:
     """Return the text with LF at every line end, as models read and write it."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def common_head(one: AnyStr, other: AnyStr, most: int) -> int:
+    """Return the length of the common head, by halves: comparing slices is fast."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def common_tail(one: AnyStr, other: AnyStr, most: int) -> int:
+    """Return the length of the common tail, at most ``most``."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        ends = len(one) - low, len(other) - low
+        if one[-middle : ends[0]] == other[-middle : ends[1]]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -13,6 +13,7 @@ import tree_sitter
 
 from niello.grammars.catalogue import Language, find_language, query_text
 
+from .lines import common_head, common_tail
 from .offsets import Offsets, encode
 
 # Larger texts are filled by lines and indentation alone: parsing them takes long, and
@@ -230,8 +231,9 @@ def _parse(
 
 def _edited(tree: tree_sitter.Tree, old: bytes, new: bytes) -> tree_sitter.Tree:
     """Return a copy of the tree that knows which bytes were replaced."""
-    start = _common(old, new)
-    tail = _common_tail(old, new, min(len(old), len(new)) - start)
+    most = min(len(old), len(new))
+    start = common_head(old, new, most)
+    tail = common_tail(old, new, most - start)
     old_end, new_end = len(old) - tail, len(new) - tail
     copy = tree.copy()
     copy.edit(
@@ -243,31 +245,6 @@ def _edited(tree: tree_sitter.Tree, old: bytes, new: bytes) -> tree_sitter.Tree:
         _point(new, new_end),
     )
     return copy
-
-
-def _common(one: bytes, other: bytes) -> int:
-    """Return the length of the common head, by halves: comparing slices is fast."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_tail(one: bytes, other: bytes, most: int) -> int:
-    """Return the length of the common tail, at most ``most``."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        ends = len(one) - low, len(other) - low
-        if one[-middle : ends[0]] == other[-middle : ends[1]]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _point(data: bytes, byte: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ Nothing here asks a model; what it finds is only worth asking about.
 import re
 from typing import NamedTuple
 
-from niello.infill.lines import line_end, line_start
+from niello.infill.lines import common_head, common_tail, line_end, line_start
 from niello.infill.parse import Node, Parsed
 
 LONGEST = 60  # code points of a place, and of its fill
@@ -43,8 +43,8 @@ def change_between(before: str, after: str) -> Change | None:
     if before == after:
         return None
     most = min(len(before), len(after))
-    start = _common(before, after, most)
-    tail = _common(before[::-1], after[::-1], most - start)
+    start = common_head(before, after, most)
+    tail = common_tail(before, after, most - start)
     return Change(before, after, start, len(before) - tail, len(after) - tail)
 
 
@@ -147,14 +147,3 @@ def lines_away(text: str, offset: int, n_lines: int) -> int:
         else:
             offset = min(line_end(text, offset) + 1, len(text))
     return offset
-
-
-def _common(one: str, other: str, most: int) -> int:
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

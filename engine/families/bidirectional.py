@@ -67,13 +67,7 @@ class Bidirectional:
     def _around(self, canvas: Canvas) -> "_Around":
         """Return prefix and suffix as tokens; refuse what the window cannot hold."""
         tokens, family = self._parts.tokens, self._parts.family
-        context = canvas.context
-        before = tokens.encode(context.extra + context.prefix + canvas.given)
-        after = tokens.encode(context.suffix)
-        if family.begins and tokens.begin_id is not None:
-            before = [tokens.begin_id, *before]
-        if family.ends and tokens.end_id is not None:
-            after = [*after, tokens.end_id]
+        before, after = self._parts.surround(canvas)
         needed = len(before) + len(after) + canvas.room
         if needed > tokens.window:
             raise CanvasError(

@@ -86,13 +86,8 @@ class Embedded:
     def _around(self, canvas: Canvas) -> tuple[list[int], int, list[int]]:
         """Return the tokens before, the number of places, the tokens after."""
         tokens, family = self._parts.tokens, self._parts.family
-        decoding, context = self._parts.decoding, canvas.context
-        before = tokens.encode(context.extra + context.prefix + canvas.given)
-        after = tokens.encode(context.suffix)
-        if family.begins and tokens.begin_id is not None:
-            before = [tokens.begin_id, *before]
-        if family.ends and tokens.end_id is not None:
-            after = [*after, tokens.end_id]
+        decoding = self._parts.decoding
+        before, after = self._parts.surround(canvas)
         n_places = min(decoding.canvas, canvas.room)
         if decoding.length == "nearby":
             n_places = nearby(canvas, lambda text: len(tokens.encode(text)))

@@ -32,6 +32,17 @@ class Parts(NamedTuple):
             raise ModelError(f"{self.family.name}: the checkpoint names no mask token")
         return self.tokens.mask_id
 
+    def surround(self, canvas: Canvas) -> tuple[list[int], list[int]]:
+        """Return the tokens before and after a canvas, for models that see it whole."""
+        tokens, context = self.tokens, canvas.context
+        before = tokens.encode(context.extra + context.prefix + canvas.given)
+        after = tokens.encode(context.suffix)
+        if self.family.begins and tokens.begin_id is not None:
+            before = [tokens.begin_id, *before]
+        if self.family.ends and tokens.end_id is not None:
+            after = [*after, tokens.end_id]
+        return before, after
+
 
 def join(
     model: Model,
