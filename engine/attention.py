@@ -5,7 +5,6 @@ number. So caches are read in whole steps, values are mixed step by step, and fe
 are made more. Knows nothing of layers.
 """
 
-from contextlib import nullcontext
 from functools import partial
 
 import torch
@@ -16,7 +15,8 @@ from .cache import STEP, whole_steps
 from .kernels import onednn_products, seconds
 
 _FEW = 4  # of fewer rows matrix products sum up in an order of their own
-_MANY = 16  # rows from which oneDNN's preparation of a product pays
+# Rows from which oneDNN's preparation of a product pays: of one, and of one a step.
+_MANY, _MANY_BY_STEP = 6, 24
 
 
 def attention_bias(n_new: int, n_kept: int, visible: Tensor | None) -> Tensor:
@@ -48,12 +48,13 @@ def attend(
     n_new, _, head_dim = queries.shape
     grouped = queries.view(n_new, n_kv_heads, -1, head_dim).permute(1, 2, 0, 3)
     grouped = grouped.reshape(n_kv_heads, -1, head_dim) * head_dim**-0.5
-    with onednn_products() if onednn and n_asked >= _MANY else nullcontext():
-        # In place from here on: after a long context nothing else is as large.
+    with onednn_products(onednn and n_asked >= _MANY):
         weights = grouped @ keys.transpose(1, 2)
-        by_head = weights.view(n_kv_heads, -1, n_new, keys.shape[1])
-        by_head[..., -bias.shape[1] :].add_(bias)
-        torch.softmax(weights, -1, out=weights)
+    # In place from here on: after a long context nothing else is as large.
+    by_head = weights.view(n_kv_heads, -1, n_new, keys.shape[1])
+    by_head[..., -bias.shape[1] :].add_(bias)
+    torch.softmax(weights, -1, out=weights)
+    with onednn_products(onednn and n_asked >= _MANY_BY_STEP):
         mixed: Tensor = weights[:, :, :STEP] @ values[:, :STEP]
         for start in range(STEP, keys.shape[1], STEP):
             stop = start + STEP
@@ -73,12 +74,15 @@ def onednn_pays(n_heads: int, n_kv_heads: int, head_dim: int) -> bool:
     n_new, n_seen = 64, 2 * STEP
     queries = torch.randn(n_new, n_heads, head_dim, generator=generator)
     keys, values = torch.randn(2, n_kv_heads, n_seen, head_dim, generator=generator)
-    bias = attention_bias(n_new, n_seen - n_new, None)
-    usual, other = (
-        partial(attend, queries, keys, values, bias, onednn) for onednn in (False, True)
-    )
-    if not torch.equal(usual(), other()):
-        return False
+
+    def mixed(n_asked: int, onednn: bool) -> Tensor:
+        bias = attention_bias(n_asked, n_seen - n_asked, None)
+        return attend(queries[:n_asked], keys, values, bias, onednn)
+
+    for n_asked in (_MANY, _MANY_BY_STEP, n_new):
+        if not torch.equal(mixed(n_asked, False), mixed(n_asked, True)):
+            return False
+    usual, other = (partial(mixed, n_new, onednn) for onednn in (False, True))
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)  # On a busy machine several wait for each other.
     try:

@@ -19,10 +19,10 @@ from torch import Tensor
 from niello.infill.canvas import Canvas, Fill, Reason, StopFlag
 
 from .cache import KVCache
-from .draft import LookUp
+from .draft import NOTHING, LookUp
 from .mask_mode import FIRST
 from .model import Rows, Stopped, Transformer
-from .pace import Pace
+from .pace import Pace, Plan
 from .sample import Sampler
 from .tokens import Tokens
 
@@ -60,8 +60,8 @@ class Filling:
         self.canvas = canvas
         self.cache = cache
         self.reason: Reason | None = None
-        self.draft: list[int] = []
-        self.n_guessed = 0  # tokens of the draft that masks guessed
+        self.draft = NOTHING
+        self.plan = Plan(0, {})  # what of the draft is fed
         self.n_fed = 0
         self.n_dropped = 0  # rows of drafts and masks that did not stay
         self.n_cached = len(cache.token_ids)
@@ -76,39 +76,45 @@ class Filling:
         self._log_probability = 0.0
         self._look_up = LookUp()
 
-    def propose_draft(self, limits: Limits) -> None:
-        """Look for a draft in the text so far; it may lengthen one that masks gave."""
-        n_most = limits.n_draft
-        n_left = self.canvas.room - self._n_written - 1
-        if self._heal:
-            self.draft, self.n_guessed = [], 0
-            return
-        looks = n_most and not limits.sure
-        found = self._look_up.draft(self.token_ids, n_most) if looks else []
-        if not self.draft or found[: len(self.draft)] == self.draft:
-            self.draft = found
-        del self.draft[max(0, min(n_most, n_left)) :]
-        self.n_guessed = min(self.n_guessed, len(self.draft))
+    def plan_pass(self, limits: Limits, n_canvases: int) -> None:
+        """Choose between the masks' draft and a looked-up one, and what to feed of it.
 
-    def ends(self, limits: Limits) -> list[int]:
-        """How many draft tokens may agree, as far as the next draft is prepared."""
-        n_draft = len(self.draft)
-        return (
-            [n_draft] if limits.sure else sorted({*range(self.n_guessed + 1), n_draft})
-        )
+        The pass is shared by ``n_canvases``.
+        """
+        n_most = min(limits.n_draft, self.canvas.room - self._n_written - 1)
+        pace = limits.pace
+        if self._heal:
+            self.draft = NOTHING
+        elif n_most > 0 and not limits.sure:
+            found = self._look_up.draft(self.token_ids, n_most)
+            if pace is None or pace.likely(found) > pace.likely(self.draft):
+                self.draft = found
+        self.draft = self.draft.first(n_most)
+        n_draft = len(self.draft.token_ids)
+        if pace is None or not limits.n_draft:
+            self.plan = Plan(n_draft, {})
+        elif limits.sure:
+            self.plan = Plan(n_draft, {n_draft: pace.n_most})
+        else:
+            self.plan = pace.plan(self.draft, n_canvases)
+
+    @property
+    def checked(self) -> list[int]:
+        """The draft tokens that the pass feeds."""
+        return self.draft.token_ids[: self.plan.n_draft]
 
     def commit(self, logits: Tensor, limits: Limits) -> int:
         """Take the draft's checked run and one more token; return the run's length.
 
-        ``logits`` are the outputs at the last known token and at each draft token.
+        ``logits`` are the outputs at the last known token and at each checked token.
         """
         allowed = self._tokens.continuing(self._heal) if self._heal else None
         if not (self._heal or self.canvas.may_be_empty or self._text().strip()):
             logits = self._without_end(logits)
         if limits.sure:
-            choice = self._sampler.trust(logits, self.draft, allowed)
+            choice = self._sampler.trust(logits, self.checked, allowed)
         else:
-            choice = self._sampler.check(logits, self.draft, allowed)
+            choice = self._sampler.check(logits, self.checked, allowed)
         n_agreed = len(choice.token_ids) - 1
         self.cache.keep([*self.pending, *choice.token_ids[:n_agreed]])
         for token_id, log_probability in zip(*choice, strict=True):
@@ -229,11 +235,8 @@ def denoise(
     active = [filling for filling in fillings if filling.reason is None]
     while active:
         for filling in active:
-            filling.propose_draft(limits)
-        n_masks = 0
-        if limits.pace and limits.n_draft:
-            n_masks = limits.pace.n_masks(len(active))
-        batch = [_rows(f, n_masks, f.ends(limits)) for f in active]
+            filling.plan_pass(limits, len(active))
+        batch = [_rows(f) for f in active]
         try:
             hidden = model.forward(batch, stop)
         except Stopped:
@@ -242,22 +245,31 @@ def denoise(
         for filling, own, logits in zip(
             active, owned, _checks(model, active, owned), strict=True
         ):
-            filling.forwards += 1
-            filling.n_fed += len(own)
-            last, ends = len(filling.pending) - 1, filling.ends(limits)
-            n_causal = last + 1 + len(filling.draft)
-            n_agreed = filling.commit(logits, limits)
-            if limits.pace and not limits.sure:
-                limits.pace.learn(filling.n_guessed, n_agreed)
-            filling.n_dropped += len(own) - (last + 1 + n_agreed)
-            filling.draft = []
-            if n_masks and n_agreed in ends and filling.reason is None:
-                start = n_causal + ends.index(n_agreed) * n_masks
-                block = own[start : start + n_masks]
-                known = filling.token_ids[-1]
-                filling.draft = model.guess(block, known, limits.sure)
-            filling.n_guessed = len(filling.draft)
+            _advance(model, filling, own, logits, limits)
         active = [filling for filling in active if filling.reason is None]
+
+
+def _advance(
+    model: Transformer, filling: Filling, own: Tensor, logits: Tensor, limits: Limits
+) -> None:
+    """Commit what a pass has checked, and take the next draft from its masks.
+
+    ``own`` are the pass's hidden states of this filling, as `_rows` puts them.
+    """
+    n_known, checked = len(filling.pending), filling.checked
+    n_agreed = filling.commit(logits, limits)
+    filling.forwards += 1
+    filling.n_fed += len(own)
+    filling.n_dropped += len(own) - (n_known + n_agreed)
+    if limits.pace and not limits.sure:
+        limits.pace.learn(filling.draft, len(checked), n_agreed)
+    filling.draft = NOTHING
+    start = n_known + len(checked)
+    for n_before, n_masks in filling.plan.blocks.items():
+        if n_before == n_agreed and filling.reason is None:
+            block = own[start : start + n_masks]
+            filling.draft = model.guess(block, filling.token_ids[-1], limits.sure)
+        start += n_masks
 
 
 def _checks(
@@ -265,7 +277,7 @@ def _checks(
 ) -> Sequence[Tensor]:
     """Return the outputs at each filling's last known token and at its draft."""
     firsts = [len(filling.pending) - 1 for filling in active]
-    sizes = [1 + len(filling.draft) for filling in active]
+    sizes = [1 + filling.plan.n_draft for filling in active]
     rows = [
         own[first : first + size]
         for own, first, size in zip(owned, firsts, sizes, strict=True)
@@ -280,28 +292,28 @@ def text_rows(token_ids: Sequence[int], cache: KVCache) -> Rows:
     return Rows(torch.tensor(token_ids), positions, cache)
 
 
-def _rows(filling: Filling, n_masks: int, ends: Sequence[int]) -> Rows:
+def _rows(filling: Filling) -> Rows:
     """Return what is known, its draft, and blocks of masks after the likely ends."""
     known = filling.pending
-    text = [*known, *filling.draft]
-    start = len(filling.cache.token_ids)
-    if not n_masks:
+    text = [*known, *filling.checked]
+    blocks = filling.plan.blocks
+    if not blocks:
         return text_rows(text, filling.cache)
-    n_text = len(text)
-    offsets = torch.arange(FIRST, FIRST + n_masks)
+    start, n_text = len(filling.cache.token_ids), len(text)
+    offsets = torch.cat([torch.arange(FIRST, FIRST + n) for n in blocks.values()])
+    lengths = torch.tensor(list(blocks.values()))
+    anchors = torch.tensor(list(blocks)) + len(known) - 1
+    owner = anchors.repeat_interleave(lengths)  # (all masks,)
     places = torch.arange(start, start + n_text)
-    anchors = torch.tensor(ends) + len(known) - 1
-    blocks = (places[anchors][:, None] + offsets).flatten()  # (n_ends * n_masks,)
-    owner = anchors.repeat_interleave(n_masks)
-    n_rows = n_text + len(blocks)
+    n_rows = n_text + len(owner)
     visible = torch.zeros(n_rows, n_rows).bool()
     visible[:n_text, :n_text] = torch.ones(n_text, n_text).tril_().bool()
     visible[n_text:, :n_text] = owner[:, None] >= torch.arange(n_text)
     visible[n_text:, n_text:] = owner[:, None] == owner
     return Rows(
-        torch.cat([torch.tensor(text), torch.zeros_like(blocks)]),
-        torch.cat([places, blocks]),
+        torch.cat([torch.tensor(text), torch.zeros_like(owner)]),
+        torch.cat([places, places[owner] + offsets]),
         filling.cache,
         visible,
-        torch.cat([torch.zeros(n_text, dtype=torch.int64), offsets.repeat(len(ends))]),
+        torch.cat([torch.zeros(n_text, dtype=torch.int64), offsets]),
     )

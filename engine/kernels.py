@@ -102,11 +102,14 @@ def choose() -> Kernel:
 
 
 @contextmanager
-def onednn_products() -> Iterator[None]:
+def onednn_products(on: bool = True) -> Iterator[None]:
     """Let oneDNN compute matrix products of float32.
 
     The setting allows it bfloat16 as well, which processors with AMX take up.
     """
+    if not on:
+        yield
+        return
     matmul = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
     before = matmul.fp32_precision
     matmul.fp32_precision = "bf16"

@@ -7,7 +7,6 @@ it matters, so blocks begin at offset 2, and a small head takes each guess from 
 right knowing the tokens before it.
 """
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +18,7 @@ from torch import Tensor
 
 from niello.infill.errors import ModelError
 
+from .draft import Draft, guessed
 from .kernels import Kernel, Linear
 from .tensorfile import check_safetensors
 
@@ -53,21 +53,10 @@ class LowRankMasks:
         """Return ``(n_masks, width)`` input vectors."""
         return self._embedding[offsets - 1]
 
-    def qkv(self, layer: int, rows: Tensor) -> Tensor:
-        """Return what is added to the stacked query, key, value map's result."""
-        return _through(self._layers[layer].attn_qkv, rows)
-
-    def attn_out(self, layer: int, rows: Tensor) -> Tensor:
-        """Return what is added to the output map's result."""
-        return _through(self._layers[layer].attn_out, rows)
-
-    def gate_up(self, layer: int, rows: Tensor) -> Tensor:
-        """Return what is added to the stacked gate and up map's result."""
-        return _through(self._layers[layer].ffn_gate_up, rows)
-
-    def down(self, layer: int, rows: Tensor) -> Tensor:
-        """Return what is added to the down map's result."""
-        return _through(self._layers[layer].ffn_down, rows)
+    def add(self, layer: int, name: str, result: Tensor, rows: Tensor) -> None:
+        """Add to a map's ``result`` for these ``rows``, in place."""
+        narrow, wide = getattr(self._layers[layer], name)
+        result.addmm_(torch.mm(rows, narrow), wide)
 
 
 class Sampler(NamedTuple):
@@ -80,24 +69,28 @@ class Sampler(NamedTuple):
 
     def guess(
         self, hidden: Tensor, known: int, embedding: Tensor, sure: float
-    ) -> list[int]:
+    ) -> Draft:
         """Return tokens for the normalised masks ``(n_masks, width)``.
 
         ``known`` is the token in front of the first mask, ``embedding`` the base's. The
         first guess with a probability below ``sure`` and all after it are left out.
         """
-        token_ids = [known]
+        token_ids: list[int] = []
+        probabilities: list[float] = []
         state = torch.zeros(hidden.shape[1])
         for row in hidden:
-            before = embedding[token_ids[-1]].float()
+            before = embedding[known].float()
             seen = torch.cat([row, _unit(before), _unit(state)])
             state = row + self.up @ functional.silu(self.down @ seen)
             logits = self.head(state[None])[0]
             best, place = logits.max(0)
-            if sure > 0 and best - logits.logsumexp(0) < math.log(sure):
+            probability = float((best - logits.logsumexp(0)).exp())
+            if probability < sure:
                 break
-            token_ids.append(int(self.vocabulary[place]))
-        return token_ids[1:]
+            known = int(self.vocabulary[place])
+            token_ids.append(known)
+            probabilities.append(probability)
+        return guessed(token_ids, probabilities)
 
 
 def fits(path: Path, adapter_digest: str) -> bool:
@@ -148,8 +141,3 @@ def load_mask_mode(
 
 def _unit(vector: Tensor) -> Tensor:
     return functional.rms_norm(vector, vector.shape, eps=1e-6)
-
-
-def _through(maps: tuple[Tensor, Tensor], rows: Tensor) -> Tensor:
-    narrow, wide = maps
-    return torch.mm(torch.mm(rows, narrow), wide)

@@ -17,6 +17,7 @@ from niello.infill.canvas import StopFlag, never
 
 from .attention import attend, attention_bias, rotate
 from .cache import KVCache
+from .draft import Draft
 from .kernels import Linear
 
 
@@ -68,7 +69,7 @@ class Guesser(Protocol):
 
     def guess(
         self, hidden: Tensor, known: int, embedding: Tensor, sure: float
-    ) -> list[int]:
+    ) -> Draft:
         """Return tokens for the masks after ``known``, as long as they are sure."""
         ...
 
@@ -80,21 +81,17 @@ class MaskMode(Protocol):
         """Return ``(n_masks, width)`` input vectors."""
         ...
 
-    def qkv(self, layer: int, rows: Tensor) -> Tensor:
-        """Return what is added to the stacked query, key, value map's result."""
+    def add(self, layer: int, name: str, result: Tensor, rows: Tensor) -> None:
+        """Add to the ``result`` of a layer's map for these ``rows``, in place.
+
+        ``name`` is attn_qkv (the stacked maps), attn_out, ffn_gate_up (stacked) or
+        ffn_down.
+        """
         ...
 
-    def attn_out(self, layer: int, rows: Tensor) -> Tensor:
-        """Return what is added to the output map's result."""
-        ...
 
-    def gate_up(self, layer: int, rows: Tensor) -> Tensor:
-        """Return what is added to the stacked gate and up map's result."""
-        ...
-
-    def down(self, layer: int, rows: Tensor) -> Tensor:
-        """Return what is added to the down map's result."""
-        ...
+_Masks = slice | Tensor | None
+"""Which rows of a pass are masks, if any is."""
 
 
 class _Pass(NamedTuple):
@@ -103,7 +100,7 @@ class _Pass(NamedTuple):
     batch: Sequence[Rows]
     turn: Tensor  # (all rows, 1, dim / 2) complex: the positions' rotations
     biases: Sequence[Tensor]  # one a sequence, see `attention_bias`
-    masks: slice | Tensor | None  # which rows are masks, if any is
+    masks: _Masks
 
 
 class _Heads(NamedTuple):
@@ -174,7 +171,7 @@ class Transformer:
         self._guesser = guesser
 
     @torch.inference_mode()
-    def guess(self, hidden: Tensor, known: int, sure: float = 0.0) -> list[int]:
+    def guess(self, hidden: Tensor, known: int, sure: float = 0.0) -> Draft:
         """Return tokens for a block of masks ``(n_masks, width)`` after ``known``.
 
         It ends before the first with a probability below ``sure``.
@@ -200,26 +197,22 @@ class Transformer:
     ) -> None:
         """Take the hidden states through the first layers, in place."""
         masks = shared.masks
-        extra = self.mask_mode if masks is not None else None
         for number, layer in enumerate(self._layers[:n_layers]):
             if stop():
                 raise Stopped
             rows_in = self._norm(hidden, layer.norm_in)
             mixed = self._attend(self._project(number, rows_in, shared), shared)
             hidden += layer.attn_out(mixed)
-            if extra:
-                hidden[masks] += extra.attn_out(number, mixed[masks])
+            self._add_masks(number, "attn_out", hidden, mixed, masks)
             rows_in = self._norm(hidden, layer.norm_ffn)
             gate_up = layer.gate_up(rows_in)  # (all rows, 2 ffn)
-            if extra:
-                gate_up[masks] += extra.gate_up(number, rows_in[masks])
+            self._add_masks(number, "ffn_gate_up", gate_up, rows_in, masks)
             gate, up = gate_up.chunk(2, dim=-1)
             gated = functional.silu(gate).mul_(up)
             hidden += layer.down(gated)
-            if extra:
-                hidden[masks] += extra.down(number, gated[masks])
+            self._add_masks(number, "ffn_down", hidden, gated, masks)
 
-    def _embed(self, batch: Sequence[Rows]) -> tuple[Tensor, slice | Tensor | None]:
+    def _embed(self, batch: Sequence[Rows]) -> tuple[Tensor, _Masks]:
         """Return input vectors of all rows, and which of them are masks if any is."""
         token_ids = torch.cat([rows.token_ids for rows in batch])
         hidden = self._embedding[token_ids].float()
@@ -252,8 +245,7 @@ class Transformer:
         qkv = layer.qkv(rows_in)  # (all rows, (heads + 2 kv_heads) dim)
         if layer.qkv_bias is not None:
             qkv += layer.qkv_bias
-        if self.mask_mode and shared.masks is not None:
-            qkv[shared.masks] += self.mask_mode.qkv(number, rows_in[shared.masks])
+        self._add_masks(number, "attn_qkv", qkv, rows_in, shared.masks)
         n_turned = facts.n_heads + facts.n_kv_heads
         heads = qkv.view(len(qkv), -1, facts.head_dim)  # (rows, heads, dim)
         turned = rotate(heads[:, :n_turned], shared.turn)
@@ -273,6 +265,17 @@ class Transformer:
             )
             for rows, turned_part, part in parts
         ]
+
+    def _add_masks(
+        self, number: int, name: str, result: Tensor, rows: Tensor, masks: _Masks
+    ) -> None:
+        """Add what mask mode does to the mask rows of a map's result."""
+        if masks is None or self.mask_mode is None:
+            return
+        part = result[masks]
+        self.mask_mode.add(number, name, part, rows[masks])
+        if isinstance(masks, Tensor):  # a slice is part of the result itself
+            result[masks] = part
 
     def _attend(self, heads: Sequence[_Heads], shared: _Pass) -> Tensor:
         """Mix values by attention, each sequence within its own cache."""

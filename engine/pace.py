@@ -1,18 +1,25 @@
-"""How much a pass feeds: chosen by what a row costs here and what drafts have gained.
+"""How much a pass feeds: what is worth its row, by what rows cost here.
 
-A pass of n rows takes about ``fixed + n * each`` seconds. Where a row is nearly free,
-long blocks of masks pay; where arithmetic is scarce, one draft a pass is best, or none.
+A pass of n rows takes about ``fixed + n * each`` seconds. A draft token is fed as long
+as all before it and itself are likely enough to be right, a block of masks where the
+draft is likely to end (cf. the growing draft trees of arXiv 2406.16858). How likely is
+learned from what has been checked, as a guesser's own probabilities may be off.
 """
 
 import time
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
 
+from .cache import STEP, KVCache
+from .draft import N_KINDS, N_SURENESS, Draft
 from .model import Rows, Transformer
 
-_PRIOR = (0.65, 0.55, 0.45, 0.4, 0.35)  # chance of each draft token after right ones
-_WEIGHT = 20.0  # drafts that the prior counts for
+_REACHED = (0.7, 0.45, 0.25, 0.15, 0.1)  # chance that a block is right so far, at first
+_FOUND = (0.4, 0.55, 0.75)  # chance of what is looked up, by the length of the ending
+_WEIGHT = 20.0  # guesses that these count for
+_CONTEXT = 3 * STEP  # rows of a usual context
 
 
 class Cost(NamedTuple):
@@ -26,50 +33,107 @@ class Cost(NamedTuple):
         return self.fixed + n_rows * self.each
 
 
+class Plan(NamedTuple):
+    """What one pass feeds of a draft."""
+
+    n_draft: int
+    blocks: dict[int, int]  # lengths of blocks of masks, by draft tokens before them
+
+
 class Pace:
-    """Chooses the length of the blocks of masks, and learns from each checked draft."""
+    """Plans passes, and learns from each checked draft."""
 
     def __init__(self, cost: Cost, n_most: int) -> None:
         """Allow blocks of up to ``n_most`` masks; 0 never uses any."""
         self._cost = cost
-        self._n_most = n_most
-        self._tried = [_WEIGHT] * len(_PRIOR)
-        self._right = [_WEIGHT * share for share in _PRIOR]
+        self.n_most = min(n_most, len(_REACHED))
+        surenesses = [(kind + 0.5) / N_SURENESS for kind in range(N_SURENESS)]
+        self._right = [_WEIGHT * share for share in (*surenesses, *_FOUND)]
+        self._tried = [_WEIGHT] * N_KINDS
+        self._reached = [_WEIGHT * share for share in _REACHED]
+        self._guessed = [_WEIGHT] * len(_REACHED)
 
-    def learn(self, n_drafted: int, n_agreed: int) -> None:
-        """Count a draft of masks of which ``n_agreed`` tokens were right."""
-        for place in range(min(n_drafted, n_agreed + 1, len(self._tried))):
-            self._tried[place] += 1
-            self._right[place] += place < n_agreed
+    def learn(self, draft: Draft, n_checked: int, n_agreed: int) -> None:
+        """Count a draft of whose first ``n_checked`` tokens ``n_agreed`` were right."""
+        for place, kind in enumerate(draft.kinds[: min(n_checked, n_agreed + 1)]):
+            self._tried[kind] += 1
+            self._right[kind] += place < n_agreed
+        if draft.kinds and draft.kinds[0] < N_SURENESS:
+            for place, chance in enumerate(self._chances(draft)[: self.n_most]):
+                self._guessed[place] += 1
+                self._reached[place] += chance
 
-    def n_masks(self, n_canvases: int = 1) -> int:
-        """Return the length of block that gives most tokens a second; 0 for none.
+    def likely(self, draft: Draft) -> float:
+        """Return how many tokens of a draft are right on average."""
+        return sum(self._chances(draft))
+
+    def plan(self, draft: Draft, n_canvases: int = 1) -> Plan:
+        """Return what gives most tokens a second.
 
         Canvases filled in one pass share what it costs beside its rows.
         """
-        best, best_rate = 0, 1 / self._cost.seconds(n_canvases)
-        chance, gained = 1.0, 1.0
-        for n_masks in range(1, min(self._n_most, len(_PRIOR)) + 1):
-            chance *= self._right[n_masks - 1] / self._tried[n_masks - 1]
-            gained += chance
-            # The last token and its draft, and a block after each of them.
-            n_rows = n_canvases * (1 + n_masks) * (1 + n_masks)
-            rate = gained / self._cost.seconds(n_rows)
-            if rate > best_rate:
-                best, best_rate = n_masks, rate
+        worth, each = self._seconds_a_token(n_canvases), self._cost.each
+        right = [1.0]
+        for chance in self._chances(draft):
+            if chance * worth <= each:
+                break
+            right.append(chance)
+        blocks = {}
+        for n_before, (here, beyond) in enumerate(pairwise([*right, 0.0])):
+            if n_masks := self._block(here - beyond, worth):
+                blocks[n_before] = n_masks
+        return Plan(len(right) - 1, blocks)
+
+    def _chances(self, draft: Draft) -> list[float]:
+        """Return for each token how likely it is right, and all before it."""
+        chances, chance = [], 1.0
+        for kind in draft.kinds:
+            chance *= self._right[kind] / self._tried[kind]
+            chances.append(chance)
+        return chances
+
+    def _block(self, chance: float, worth: float) -> int:
+        """Return the best length of a block that is used with a chance."""
+        best, most, gained = 0, 0.0, 0.0
+        for n_masks in range(1, self.n_most + 1):
+            gained += self._reach(n_masks)
+            # Its guesses are fed in the pass that comes, and blocks after them.
+            follow = 2 * n_masks * self._cost.each
+            gain = chance * (gained * worth - follow) - n_masks * self._cost.each
+            if gain > most:
+                best, most = n_masks, gain
+        return best
+
+    def _reach(self, n_masks: int) -> float:
+        """Return how often the last of so many masks is right, and all before it."""
+        return self._reached[n_masks - 1] / self._guessed[n_masks - 1]
+
+    def _seconds_a_token(self, n_canvases: int) -> float:
+        """Return what a token takes with blocks of the best length."""
+        fixed, each = self._cost.fixed / n_canvases, self._cost.each
+        best, gained = fixed + each, 1.0
+        for n_masks in range(1, self.n_most + 1):
+            gained += self._reach(n_masks)
+            # The last token, its draft, and about two blocks.
+            best = min(best, (fixed + (1 + 3 * n_masks) * each) / gained)
         return best
 
 
 def measure(model: Transformer, n_repeats: int = 3) -> Cost:
     """Time passes of 1 and 16 rows in turn; the best of each, as noise only adds."""
-    pairs = [(_seconds(model, 1), _seconds(model, 16)) for _ in range(n_repeats)]
-    few, many = (min(times) for times in zip(*pairs, strict=True))
+    cache = model.new_cache()
+    cache.reserve(_CONTEXT)
+    cache.keep([0] * (_CONTEXT - 16))
+    few = many = float("inf")
+    for _ in range(n_repeats):
+        few = min(few, _seconds(model, 1, cache))
+        many = min(many, _seconds(model, 16, cache))
     each = max(0.0, (many - few) / 15)
     return Cost(few - each, each)
 
 
-def _seconds(model: Transformer, n_rows: int) -> float:
-    rows = Rows(torch.zeros(n_rows).long(), torch.arange(n_rows), model.new_cache())
+def _seconds(model: Transformer, n_rows: int, cache: KVCache) -> float:
+    rows = Rows(torch.zeros(n_rows).long(), torch.arange(n_rows), cache)
     start = time.perf_counter()
     model.logits(model.forward([rows]))
     return time.perf_counter() - start

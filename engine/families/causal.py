@@ -92,7 +92,7 @@ class Causal:
             known = text.prompt + text.token_ids
             draft: list[int] = []
             if how.temperature == 0:  # A draw at random has no draft to agree with.
-                draft = look_up.draft(known, _N_DRAFTED)
+                draft = look_up.draft(known, _N_DRAFTED).token_ids
             fed = [*known[len(cache.token_ids) :], *draft]
             start = len(cache.token_ids)
             text.forwards += 1

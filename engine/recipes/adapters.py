@@ -64,10 +64,14 @@ def rank_of(tensors: dict[str, torch.Tensor]) -> int:
 def fill_in(
     parameters: dict[str, torch.Tensor], tensors: dict[str, torch.Tensor]
 ) -> None:
-    """Copy a weight file's tensors into the parameters of the same names."""
+    """Copy a weight file's tensors into the parameters of the same names.
+
+    A parameter of a higher rank keeps what it has beyond.
+    """
     for name, parameter in parameters.items():
         if name in tensors:
-            parameter.copy_(tensors[name])
+            rows, columns = tensors[name].shape
+            parameter[:rows, :columns] = tensors[name]
 
 
 def write_weights(

@@ -145,10 +145,10 @@ def _unit(x: torch.Tensor) -> torch.Tensor:
     return (y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + RMS_EPS)).to(x.dtype)
 
 
-def load(path: Path, n_offsets: int) -> MaskMode:
-    """Read a weight file; offsets and a sampler it lacks start from what it has."""
+def load(path: Path, n_offsets: int, rank: int = 0) -> MaskMode:
+    """Read a weight file; offsets, rank and a sampler it lacks change nothing yet."""
     tensors = read_weights(path)
-    model = MaskMode(n_offsets, rank_of(tensors))
+    model = MaskMode(n_offsets, max(rank, rank_of(tensors)))
     known = tensors["mask_embedding"][:n_offsets]
     more = known[-1:].expand(n_offsets - len(known), -1)
     fill_in(model.tensors(), tensors | {"mask_embedding": torch.cat([known, more])})

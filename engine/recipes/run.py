@@ -7,9 +7,12 @@ import random
 from pathlib import Path
 
 import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 from torch import nn
 
 _WARM_UP = 20  # steps
+_MOMENTS = ("exp_avg", "exp_avg_sq")  # AdamW's, for each parameter
 
 
 class Run:
@@ -71,27 +74,33 @@ class Run:
 
     def save(self) -> None:
         """Write the checkpoint in one step."""
-        state = {
-            "parameters": [p.detach() for p in self._parameters],
-            "optimizer": self.optimizer.state_dict(),
-            "step": self.step,
-            "seconds": self.seconds,
-            "rng": self.rng.getstate(),
-        }
+        tensors = {}
+        for number, parameter in enumerate(self._parameters):
+            tensors[f"{number}.parameter"] = parameter.detach()
+            if moments := self.optimizer.state[parameter]:
+                tensors |= {f"{number}.{name}": moments[name] for name in _MOMENTS}
+        facts = {"step": self.step, "seconds": self.seconds, "rng": self.rng.getstate()}
         part = self._checkpoint.with_suffix(".part")
-        torch.save(state, part)
+        save_file(tensors, part, {"run": json.dumps(facts)})
         part.replace(self._checkpoint)
 
     def _resume(self) -> None:
-        state = torch.load(self._checkpoint, weights_only=False)
-        with torch.no_grad():
-            for parameter, stored in zip(
-                self._parameters, state["parameters"], strict=True
-            ):
-                parameter.copy_(stored)
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.step, self.seconds = state["step"], state["seconds"]
-        self.rng.setstate(state["rng"])
+        with safe_open(self._checkpoint, "pt") as file:
+            facts = json.loads(file.metadata()["run"])
+            tensors = {name: file.get_tensor(name) for name in list(file.keys())}
+        for number, parameter in enumerate(self._parameters):
+            parameter.data.copy_(tensors[f"{number}.parameter"])
+            if facts["step"]:
+                self.optimizer.state[parameter] = {
+                    "step": torch.tensor(float(facts["step"])),
+                    **{
+                        name: tensors[f"{number}.{name}"].to(parameter.device)
+                        for name in _MOMENTS
+                    },
+                }
+        self.step, self.seconds = facts["step"], facts["seconds"]
+        version, words, gauss = facts["rng"]
+        self.rng.setstate((version, tuple(words), gauss))
 
     @property
     def _parameters(self) -> list[nn.Parameter]:
@@ -99,7 +108,7 @@ class Run:
 
     @property
     def _checkpoint(self) -> Path:
-        return self.work / "checkpoint.pt"
+        return self.work / "checkpoint.safetensors"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -50,7 +50,8 @@ class Trainer:
         self.options, self.base = options, base
         self.tokenizer = read_tokenizer(options.tokenizer)
         self.corpus = Corpus(options.corpus, held_out=False)
-        self.model = mask_mode.load(options.start, options.offsets).to(options.device)
+        self.model = mask_mode.load(options.start, options.offsets, options.rank)
+        self.model.to(options.device)
         sampler = list(self.model.sampler.parameters())
         others = [self.model.mask_embedding, *self.model.adapters.parameters()]
         groups = [(others, options.rate), (sampler, 4 * options.rate)]
@@ -180,6 +181,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument(
         "--offsets", type=int, default=6, help="the last offset of a mask"
     )
+    parser.add_argument("--rank", type=int, default=0, help="at least this")
     parser.add_argument("--n-masks", type=int, nargs="+", default=[1, 1, 2, 2, 3, 3, 5])
     parser.add_argument("--vocabulary", type=int, default=24_000)
     parser.add_argument("--round", type=int, default=24, help="texts drawn at once")

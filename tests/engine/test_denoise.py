@@ -8,8 +8,10 @@ import pytest
 import torch
 
 from niello.engine.denoise import Filling, Limits, encode, fixed_tokens
+from niello.engine.draft import Draft
 from niello.engine.engine import Engine
 from niello.engine.kernels import INT8
+from niello.engine.pace import Plan
 from niello.engine.sample import Sampler
 from niello.infill.canvas import Canvas, Draws
 from niello.infill.context import Context
@@ -215,7 +217,7 @@ def test_what_agreed_past_the_end_does_not_count(engine: Engine) -> None:
     cache, fixed = engine.model.new_cache(), encode(full, engine.tokens)
     filling = Filling(full, engine.tokens, fixed, cache, Sampler())
     token_ids = [engine.tokens.encode(letter)[0] for letter in "abcd"]
-    filling.draft = token_ids[:3]
+    filling.draft, filling.plan = Draft(token_ids[:3], [9] * 3), Plan(3, {})
     logits = torch.zeros(4, engine.model.facts.vocabulary)
     logits[torch.arange(4), torch.tensor(token_ids)] = torch.tensor([9.0, 9, 5, 5])
     filling.commit(logits, Limits(n_draft=8))

@@ -92,16 +92,3 @@ def test_masks_of_another_adapter_are_refused(
     path = write_masks(tmp_path / "masks.safetensors", config, "a")
     with pytest.raises(ModelError, match="belongs to the fill adapter a"):
         load_mask_mode(path, "b", config["num_hidden_layers"], torch.empty(0), INT8)
-
-
-def test_blocks_are_long_where_rows_are_free_and_none_where_they_are_dear() -> None:
-    assert Pace(Cost(1.0, 0.0), 5).n_masks() == 5
-    assert Pace(Cost(0.0, 1.0), 5).n_masks() == 0
-
-
-def test_wrong_guesses_shorten_the_blocks() -> None:
-    pace = Pace(Cost(1.0, 0.02), 5)
-    before = pace.n_masks()
-    for _ in range(500):
-        pace.learn(n_drafted=5, n_agreed=0)
-    assert pace.n_masks() < before
