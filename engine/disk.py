@@ -1,12 +1,21 @@
-"""What a disk can refuse, said before it does or in one line when it has."""
+"""Niello's folder, and what a disk can refuse: said before it does or in one line."""
 
 import errno
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 from niello.infill.errors import ModelError
+
+
+def home() -> Path:
+    """Return NIELLO_HOME, or the platform's cache folder."""
+    named = os.environ.get("NIELLO_HOME")
+    return Path(named).expanduser() if named else user_cache_path("niello")
 
 
 def need_space(root: Path, name: str, needed: int) -> None:

@@ -29,7 +29,7 @@ from .denoise import (
     text_rows,
 )
 from .join import join_scores
-from .kernels import Kernel, choose
+from .kernels import QUICKEST, Kernel
 from .load import load_masks, load_transformer
 from .model import Stopped, Transformer
 from .pace import Pace, measure
@@ -79,10 +79,10 @@ class Engine:
         check: bool = True,
         max_cache_bytes: int = 1 << 30,
     ) -> "Engine":
-        """Read the model of a converted folder, with the quickest kernel here."""
+        """Read the model of a converted folder, with the quickest kernels here."""
         if n_threads:
             torch.set_num_threads(n_threads)
-        kernel = kernel or choose()
+        kernel = kernel or QUICKEST
         with ThreadPoolExecutor(1) as beside:
             tokens = beside.submit(Tokens, folder)
             model = load_transformer(folder, kernel)

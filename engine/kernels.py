@@ -1,8 +1,8 @@
 """Linear maps, in the number format that is quickest on this CPU.
 
 A kernel is a function ``pack(weight) -> Linear``; a `Linear` maps ``(rows, in)`` to
-``(rows, out)`` in float32. `choose` asks the CPU and times each kernel once; nobody
-needs a flag. Knows nothing of models.
+``(rows, out)`` in float32. `choose` asks the CPU and times each kernel once a shape and
+machine; nobody needs a flag. Knows nothing of models.
 
 The 8-bit kernel keeps results independent of how many rows are computed together:
 activations are scaled row by row, products are summed in whole numbers, and scales are
@@ -12,17 +12,20 @@ applied afterwards. That is what makes a checked draft equal the one-at-a-time t
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as functional
 from torch import Tensor
 
+from .timings import remembered
+
 Linear = Callable[[Tensor], Tensor]
 """Maps float32 ``(rows, in)`` to float32 ``(rows, out)``."""
 
 _CHUNK = 512  # rows of weights that fit a processor's cache
+_TIMED = 4096  # outputs of a map that is timed: of a larger one, a part
 _ZERO = 128  # x86 multiplies unsigned activations by signed weights: 0 is stored as 128
 
 
@@ -81,24 +84,42 @@ BFLOAT16 = Kernel("bfloat16", pack_bfloat16)
 INT8 = Kernel("int8", pack_int8)
 
 
-def choose() -> Kernel:
-    """Time each kernel on a shape of the default model and return the quickest.
+@cache
+def choose(n_out: int, n_in: int) -> Kernel:
+    """Return the quickest kernel here for maps of a shape, timed once a machine."""
+    n_out = min(n_out, _TIMED)
+    kernels = {kernel.name: kernel for kernel in (INT8, BFLOAT16, FLOAT32)}
+    what = f"kernel {n_out}x{n_in}"
+    name = remembered(what, str, lambda: _quickest(list(kernels.values()), n_out, n_in))
+    return kernels.get(name, FLOAT32)
 
-    A few rows are what a pass of drafting feeds; a kernel the CPU lacks is left out.
+
+def pack_quickest(weight: Tensor) -> Linear:
+    """Return the map in the format that is quickest here for its shape."""
+    return choose(*weight.shape).pack(weight)
+
+
+QUICKEST = Kernel("quickest", pack_quickest)
+
+
+def _quickest(kernels: list[Kernel], n_out: int, n_in: int) -> str:
+    """Return the name of the kernel that maps a few rows, as a pass has, in least time.
+
+    One that the processor lacks is left out.
     """
-    weight = torch.randn(4096, 896, generator=torch.Generator().manual_seed(0))
-    rows = torch.randn(8, 896, generator=torch.Generator().manual_seed(1))
+    weight = torch.randn(n_out, n_in, generator=torch.Generator().manual_seed(0))
+    rows = torch.randn(8, n_in, generator=torch.Generator().manual_seed(1))
     exact = functional.linear(rows, weight)
     timed = []
-    for kernel in (INT8, BFLOAT16, FLOAT32):
+    for kernel in kernels:
         try:
             linear = kernel.pack(weight)
-            if not torch.allclose(linear(rows), exact, atol=2.0, rtol=0.1):
+            if (linear(rows) - exact).norm() > 0.05 * exact.norm():
                 continue
         except (RuntimeError, AttributeError, NotImplementedError):
             continue
-        timed.append((seconds(partial(linear, rows)), kernel))
-    return min(timed, key=lambda pair: pair[0])[1]
+        timed.append((seconds(partial(linear, rows)), kernel.name))
+    return min(timed)[1]
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from .kernels import Kernel, Linear
 from .mask_mode import fits, load_mask_mode
 from .model import Facts, Layer, Transformer
 from .tensorfile import check_safetensors
+from .timings import remembered
 
 _MASK_MODE = "mask_mode.safetensors"
 
@@ -49,7 +50,9 @@ def load_transformer(folder: Path, kernel: Kernel) -> Transformer:
         head = embedding if tied else read("lm_head.weight")
         norm_out = read("model.norm.weight").to(torch.float32, copy=True)
         model = Transformer(facts, embedding, layers, norm_out, kernel.pack(head))
-    model.onednn = onednn_pays(facts.n_heads, facts.n_kv_heads, facts.head_dim)
+    heads = (facts.n_heads, facts.n_kv_heads, facts.head_dim)
+    what = "oneDNN attends with {} to {} heads of {}".format(*heads)
+    model.onednn = remembered(what, bool, lambda: onednn_pays(*heads))
     return model
 
 

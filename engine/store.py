@@ -3,13 +3,13 @@
     ROOT/models/NAME/     a model ready to be mapped into memory
     ROOT/sources/FILE     the file it was converted from, kept for the next adapter
     ROOT/checked.json     which files were found good (modelfolder.py)
+    ROOT/timings.json     what is quickest on this machine (timings.py)
 
 A folder in models/ is whole or not there: it is made under another name and renamed.
 What is here is used without a look-up anywhere. Torch is not needed and not imported.
 """
 
 import logging
-import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -19,11 +19,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from platformdirs import user_cache_path
-
 from niello.engine.checkpoint import fetch_checkpoint
 from niello.engine.digest import FORMAT, Digests, file_digest
-from niello.engine.disk import disk_errors, need_space
+from niello.engine.disk import disk_errors, home, need_space
 from niello.engine.download import Progress, part_of, wheel_folder
 from niello.engine.known import KNOWN, KnownModel
 from niello.engine.lock import alone
@@ -75,9 +73,7 @@ class Store:
         adapters: Path | None = None,
     ) -> None:
         """Use `root`, or NIELLO_HOME, or the platform's cache folder."""
-        home = os.environ.get("NIELLO_HOME")
-        cache = Path(home).expanduser() if home else user_cache_path("niello")
-        self.root = root or cache
+        self.root = root or home()
         self._known = known
         self._adapters = adapters or Path(str(files("niello.engine") / "weights"))
 

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor
 
-from niello.engine.kernels import Linear, choose, pack_bfloat16
+from niello.engine.kernels import Linear, pack_bfloat16, pack_quickest
 from niello.infill.errors import SettingsError
 
 from .load import Place
@@ -26,7 +26,7 @@ def choose_place(bits: int = 16, device: str = "") -> Place:
     """Return the best device there is, or the one named, with weights of ``bits``."""
     found = torch.device(device or _best_device())
     if bits == 16:
-        pack = choose().pack if found.type == "cpu" else pack_bfloat16
+        pack = pack_quickest if found.type == "cpu" else pack_bfloat16
         return Place(found, pack)
     return Place(found, pack_groups(bits))
 

@@ -18,7 +18,7 @@ from niello.engine.families.decoding import Decoding
 from niello.engine.families.load import Place
 from niello.engine.families.open import open_family
 from niello.engine.families.run import Seen
-from niello.engine.kernels import choose
+from niello.engine.kernels import pack_quickest
 from niello.infill.canvas import Canvas, Draws, never
 from niello.infill.context import Context
 
@@ -75,7 +75,7 @@ def say(text: str) -> None:
 
 def measure(folder: Path, decoding: Decoding) -> list[int]:
     seen: list[Seen] = []
-    place = Place(torch.device("cpu"), choose().pack)
+    place = Place(torch.device("cpu"), pack_quickest)
     filler = open_family(folder, decoding, place, seen.append)
     canvas = Canvas(
         Context("x" * N_PREFIX, "y" * N_SUFFIX), "", N_CANVAS, lambda text: None
