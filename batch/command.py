@@ -142,6 +142,7 @@ def run_refactor(arguments: argparse.Namespace) -> int:
 
     desk = _desk(progress=not arguments.no_progress)
     manner = _manner(arguments)
+    options = _options(arguments)
     if arguments.recipes:
         for recipe in shipped_recipes():
             desk.out.write(f"{recipe.name:20} {recipe.about}\n")
@@ -149,10 +150,10 @@ def run_refactor(arguments: argparse.Namespace) -> int:
     if manner.interactive and manner.json:
         raise SettingsError("-i and --json do not go together")
     if arguments.resume is not None:
+        _refuse_options(options)
         name = None if arguments.resume == "last" else str(arguments.resume)
-        verify_cmd = arguments.verify_cmd
+        verify_cmd = options.verify_cmd
         return run.resume(name, manner, desk, load_engine, verify_cmd=verify_cmd)
-    options = _options(arguments)
     if arguments.test:
         return run.test_recipe(options, desk)
     if arguments.list:
@@ -195,6 +196,22 @@ def _options(arguments: argparse.Namespace) -> "RefactorOptions":
 
     given = vars(arguments)
     return RefactorOptions(**{f.name: given[f.name] for f in fields(RefactorOptions)})
+
+
+def _refuse_options(options: "RefactorOptions") -> None:
+    """Raise if a run that goes on is given options that it has its own of."""
+    usual = type(options)(verify_cmd=options.verify_cmd).to_json()
+    own = options.to_json()
+    given = [name for name, value in own.items() if value != usual[name]]
+    if given:
+        names = ", ".join(
+            "PATH" if name == "paths" else f"--{name.replace('_', '-')}"
+            for name in given
+        )
+        raise SettingsError(
+            f"--resume keeps the targets and options of its run; leave out {names}, or"
+            " start a new run"
+        )
 
 
 def _manner(arguments: argparse.Namespace) -> "Manner":

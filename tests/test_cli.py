@@ -147,3 +147,17 @@ def test_an_interrupt_in_the_middle_of_a_fill_ends_it_in_one_line(source: Path) 
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "niello: interrupted\n")
     assert source.read_text() == SOURCE
+
+
+@pytest.mark.parametrize(
+    ("extra", "named"),
+    [
+        (["--limit", "3"], "--limit"),
+        (["src", "--max-tries", "1"], "PATH, --max-tries"),
+    ],
+)
+def test_a_resumed_run_refuses_options_it_has_its_own_of(
+    extra: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["refactor", "--resume", "last", *extra]) == 2
+    assert f"leave out {named}," in capsys.readouterr().err
