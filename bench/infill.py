@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeVar
 
 from niello.engine.denoise import Limits
 from niello.engine.engine import Engine
+from niello.engine.mask_mode import FIRST
 from niello.engine.store import Store
 from niello.infill.canvas import Canvas, Draws, Fill, StopFlag
 from niello.infill.context import Context
@@ -82,7 +83,8 @@ def main(argv: Sequence[str]) -> int:
         return _unchecked(engine, tasks, options.unchecked)
     filled = list(_progress("product", _product(engine, tasks), len(tasks)))
     raw = dict(_progress("plain", _raw(engine, tasks), len(tasks)))
-    result = summarize(filled) | _of_plain("base", raw)
+    result = summarize(filled) | {"right_at": agreement(engine)}
+    result |= _of_plain("base", raw)
     if not options.skip_unadapted:
         del engine
         plain = Engine.load(Store().path("plain"), n_threads=options.threads)
@@ -156,6 +158,22 @@ def cost(filled: Sequence[Twice]) -> dict[str, float]:
         "seconds_p50": round(statistics.median(seconds), 3),
         "seconds_p95": round(_percentile(seconds, 0.95), 3),
         "speedup": round(sum(f.plain_seconds for f in filled) / sum(seconds), 3),
+    }
+
+
+def agreement(engine: Engine) -> dict[int, float]:
+    """Return the share of drafted tokens that were right, after right ones, by place.
+
+    The place counts from the known token on; the first drafted one has place 2, as the
+    token at place 1 is free.
+    """
+    counts = engine.limits.pace.checked if engine.limits.pace else {}
+    places = sorted({place for place, _ in counts})
+    return {
+        place + FIRST: round(
+            counts[place, True] / (counts[place, True] + counts[place, False]), 3
+        )
+        for place in places
     }
 
 
