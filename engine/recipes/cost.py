@@ -21,7 +21,7 @@ import torch
 from niello.engine.cache import KVCache
 from niello.engine.denoise import Limits
 from niello.engine.engine import Engine
-from niello.engine.kernels import choose
+from niello.engine.kernels import pack_quickest
 from niello.engine.load import load_config
 from niello.engine.model import Rows
 from niello.engine.store import Store
@@ -142,7 +142,7 @@ def memory_rate() -> float:
 def arithmetic_rate() -> float:
     """Return the operations a second of large products of the chosen kernel."""
     size = 4096
-    linear = choose().pack(torch.randn(size, 896))
+    linear = pack_quickest(torch.randn(size, 896))
     rows = torch.randn(512, 896)
     return 2 * size * 896 * 512 / min(_seconds(lambda: linear(rows)) for _ in range(9))
 
