@@ -91,7 +91,7 @@ class Filling:
                 self.draft = found
         self.draft = self.draft.first(n_most)
         n_draft = len(self.draft.token_ids)
-        if pace is None or not limits.n_draft:
+        if pace is None or n_most <= 0:
             self.plan = Plan(n_draft, {})
         elif limits.sure:
             self.plan = Plan(n_draft, {n_draft: pace.n_most})
@@ -242,17 +242,19 @@ def denoise(
         except Stopped:
             return
         owned = torch.split(hidden, [len(rows.token_ids) for rows in batch])
-        for filling, own, logits in zip(
-            active, owned, _checks(model, active, owned), strict=True
-        ):
-            _advance(model, filling, own, logits, limits)
+        checks = _checks(model, active, owned)
+        blocks = [
+            _advance(filling, own, logits, limits)
+            for filling, own, logits in zip(active, owned, checks, strict=True)
+        ]
+        _draft(model, active, blocks, limits)
         active = [filling for filling in active if filling.reason is None]
 
 
 def _advance(
-    model: Transformer, filling: Filling, own: Tensor, logits: Tensor, limits: Limits
-) -> None:
-    """Commit what a pass has checked, and take the next draft from its masks.
+    filling: Filling, own: Tensor, logits: Tensor, limits: Limits
+) -> Tensor | None:
+    """Commit what a pass has checked; return the block of masks after it, if any.
 
     ``own`` are the pass's hidden states of this filling, as `_rows` puts them.
     """
@@ -263,13 +265,29 @@ def _advance(
     filling.n_dropped += len(own) - (n_known + n_agreed)
     if limits.pace and not limits.sure:
         limits.pace.learn(filling.draft, len(checked), n_agreed)
-    filling.draft = NOTHING
     start = n_known + len(checked)
     for n_before, n_masks in filling.plan.blocks.items():
         if n_before == n_agreed and filling.reason is None:
-            block = own[start : start + n_masks]
-            filling.draft = model.guess(block, filling.token_ids[-1], limits.sure)
+            return own[start : start + n_masks]
         start += n_masks
+    return None
+
+
+def _draft(
+    model: Transformer,
+    fillings: Sequence[Filling],
+    blocks: Sequence[Tensor | None],
+    limits: Limits,
+) -> None:
+    """Have the tokens of all blocks guessed; a filling without one has no draft."""
+    given = {n: block for n, block in enumerate(blocks) if block is not None}
+    for filling in fillings:
+        filling.draft = NOTHING
+    if given:
+        known = [fillings[n].token_ids[-1] for n in given]
+        drafts = model.guess(list(given.values()), known, limits.sure)
+        for n, draft in zip(given, drafts, strict=True):
+            fillings[n].draft = draft
 
 
 def _checks(

@@ -68,29 +68,41 @@ class Sampler(NamedTuple):
     head: Linear  # from width to that vocabulary
 
     def guess(
-        self, hidden: Tensor, known: int, embedding: Tensor, sure: float
-    ) -> Draft:
-        """Return tokens for the normalised masks ``(n_masks, width)``.
+        self,
+        blocks: Sequence[Tensor],
+        known: Sequence[int],
+        embedding: Tensor,
+        sure: float,
+    ) -> list[Draft]:
+        """Return tokens for blocks of normalised masks ``(n_masks, width)``.
 
-        ``known`` is the token in front of the first mask, ``embedding`` the base's. The
-        first guess with a probability below ``sure`` and all after it are left out.
+        ``known`` are the tokens in front of the blocks, ``embedding`` is the base's.
+        The first guess of a block with a probability below ``sure`` and all after it
+        are left out.
         """
-        token_ids: list[int] = []
-        probabilities: list[float] = []
-        state = torch.zeros(hidden.shape[1])
-        for row in hidden:
-            before = embedding[known].float()
-            seen = torch.cat([row, _unit(before), _unit(state)])
-            state = row + self.up @ functional.silu(self.down @ seen)
-            logits = self.head(state[None])[0]
-            best, place = logits.max(0)
-            probability = float((best - logits.logsumexp(0)).exp())
-            if probability < sure:
+        token_ids: list[list[int]] = [[] for _ in blocks]
+        probabilities: list[list[float]] = [[] for _ in blocks]
+        before, states = list(known), torch.zeros(len(blocks), embedding.shape[1])
+        for place in range(max(map(len, blocks))):
+            going = [
+                n
+                for n, block in enumerate(blocks)
+                if len(token_ids[n]) == place < len(block)
+            ]
+            if not going:
                 break
-            known = int(self.vocabulary[place])
-            token_ids.append(known)
-            probabilities.append(probability)
-        return guessed(token_ids, probabilities)
+            masks = torch.stack([blocks[n][place] for n in going])
+            ahead = embedding[[before[n] for n in going]].float()
+            seen = torch.cat([masks, _unit(ahead), _unit(states[going])], 1)
+            inner = functional.silu(functional.linear(seen, self.down))
+            states[going] = refined = masks + functional.linear(inner, self.up)
+            chances = self.head(refined).softmax(1)
+            for n, chance, best in zip(going, *chances.max(1), strict=True):
+                if chance >= sure:
+                    before[n] = int(self.vocabulary[best])
+                    token_ids[n].append(before[n])
+                    probabilities[n].append(float(chance))
+        return list(map(guessed, token_ids, probabilities))
 
 
 def fits(path: Path, adapter_digest: str) -> bool:
@@ -139,5 +151,5 @@ def load_mask_mode(
         return LowRankMasks(read("mask_embedding").float(), layers), sampler
 
 
-def _unit(vector: Tensor) -> Tensor:
-    return functional.rms_norm(vector, vector.shape, eps=1e-6)
+def _unit(rows: Tensor) -> Tensor:
+    return functional.rms_norm(rows, rows.shape[1:], eps=1e-6)

@@ -65,12 +65,16 @@ class Rows(NamedTuple):
 
 
 class Guesser(Protocol):
-    """Chooses tokens for a block of masks."""
+    """Chooses tokens for blocks of masks."""
 
     def guess(
-        self, hidden: Tensor, known: int, embedding: Tensor, sure: float
-    ) -> Draft:
-        """Return tokens for the masks after ``known``, as long as they are sure."""
+        self,
+        blocks: Sequence[Tensor],
+        known: Sequence[int],
+        embedding: Tensor,
+        sure: float,
+    ) -> list[Draft]:
+        """Return tokens for the blocks after ``known``, as long as they are sure."""
         ...
 
 
@@ -171,13 +175,15 @@ class Transformer:
         self._guesser = guesser
 
     @torch.inference_mode()
-    def guess(self, hidden: Tensor, known: int, sure: float = 0.0) -> Draft:
-        """Return tokens for a block of masks ``(n_masks, width)`` after ``known``.
+    def guess(
+        self, blocks: Sequence[Tensor], known: Sequence[int], sure: float = 0.0
+    ) -> list[Draft]:
+        """Return tokens for blocks of masks ``(n_masks, width)`` after ``known`` ones.
 
-        It ends before the first with a probability below ``sure``.
+        A draft ends before the first with a probability below ``sure``.
         """
         assert self._guesser is not None, "mask rows need a mask mode"
-        normed = self._norm(hidden, self._norm_out)
+        normed = [self._norm(block, self._norm_out) for block in blocks]
         return self._guesser.guess(normed, known, self._embedding, sure)
 
     def _begin(self, batch: Sequence[Rows]) -> tuple[Tensor, _Pass]:

@@ -6,16 +6,18 @@ draft is likely to end (cf. the growing draft trees of arXiv 2406.16858). How li
 learned from what has been checked, as a guesser's own probabilities may be off.
 """
 
-import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
 import torch
 
-from .cache import STEP, KVCache
+from .cache import STEP
 from .draft import N_KINDS, N_SURENESS, Draft
+from .kernels import seconds
 from .model import Rows, Transformer
 from .timings import recall, remember
 
@@ -26,14 +28,11 @@ _CONTEXT = 3 * STEP  # rows of a usual context
 
 
 class Cost(NamedTuple):
-    """Seconds of a pass, and of each of its rows."""
+    """Seconds of a pass, of each of its rows, and of guessing the token of a mask."""
 
     fixed: float
     each: float
-
-    def seconds(self, n_rows: float) -> float:
-        """Return what a pass of ``n_rows`` takes."""
-        return self.fixed + n_rows * self.each
+    guess: float = 0.0
 
 
 class Plan(NamedTuple):
@@ -85,7 +84,7 @@ class Pace:
             right.append(chance)
         blocks = {}
         for n_before, (here, beyond) in enumerate(pairwise([*right, 0.0])):
-            if n_masks := self._block(here - beyond, worth):
+            if n_masks := self._block(here - beyond, worth, n_canvases):
                 blocks[n_before] = n_masks
         return Plan(len(right) - 1, blocks)
 
@@ -97,14 +96,15 @@ class Pace:
             chances.append(chance)
         return chances
 
-    def _block(self, chance: float, worth: float) -> int:
+    def _block(self, chance: float, worth: float, n_canvases: int) -> int:
         """Return the best length of a block that is used with a chance."""
+        each, guess = self._cost.each, self._cost.guess / n_canvases
         best, most, gained = 0, 0.0, 0.0
         for n_masks in range(1, self.n_most + 1):
             gained += self._reach(n_masks)
             # Its guesses are fed in the pass that comes, and blocks after them.
-            follow = 2 * n_masks * self._cost.each
-            gain = chance * (gained * worth - follow) - n_masks * self._cost.each
+            follow = n_masks * (guess + 2 * each)
+            gain = chance * (gained * worth - follow) - n_masks * each
             if gain > most:
                 best, most = n_masks, gain
         return best
@@ -115,38 +115,44 @@ class Pace:
 
     def _seconds_a_token(self, n_canvases: int) -> float:
         """Return what a token takes with blocks of the best length."""
-        fixed, each = self._cost.fixed / n_canvases, self._cost.each
+        fixed, guess = self._cost.fixed / n_canvases, self._cost.guess / n_canvases
+        each = self._cost.each
         best, gained = fixed + each, 1.0
         for n_masks in range(1, self.n_most + 1):
             gained += self._reach(n_masks)
             # The last token, its draft, and about two blocks.
-            best = min(best, (fixed + (1 + 3 * n_masks) * each) / gained)
+            spent = fixed + (1 + 3 * n_masks) * each + n_masks * guess
+            best = min(best, spent / gained)
         return best
 
 
 def measure(model: Transformer) -> Cost:
-    """Time passes of 1 and of 16 rows; return the cost by the best known of each.
+    """Time passes of 1 and of 16 rows and a guess; return the best known of each.
 
     Noise only ever adds, so the best of all starts on this machine is kept.
     """
     facts, cache = model.facts, model.new_cache()
     cache.reserve(_CONTEXT)
     cache.keep([0] * (_CONTEXT - 16))
+
+    def run(n_rows: int) -> None:
+        rows = Rows(torch.zeros(n_rows).long(), torch.arange(n_rows), cache)
+        model.logits(model.forward([rows]))
+
+    mask = torch.zeros(1, facts.width)
+    works: dict[str, Callable[[], object]] = {
+        "a pass of 1 row": partial(run, 1),
+        "a pass of 16 rows": partial(run, 16),
+        "a guess": partial(model.guess, [mask], [0]),
+    }
     shape = f"{facts.n_layers} layers of {facts.width}"
-    names = {n: f"seconds of a pass, {n} rows, {shape}" for n in (1, 16)}
-    best = {n: recall(name, float) or inf for n, name in names.items()}
-    for _ in range(3 if inf in best.values() else 1):
-        for n_rows, before in best.items():
-            best[n_rows] = min(before, _seconds(model, n_rows, cache))
-    for n_rows, name in names.items():
-        remember(name, best[n_rows])
-    few, many = best[1], best[16]
+    names = [f"seconds of {work}, {shape}" for work in works]
+    best = [recall(name, float) or inf for name in names]
+    for _ in range(3 if inf in best else 1):
+        now = [seconds(work, 1) for work in works.values()]
+        best = [min(pair) for pair in zip(best, now, strict=True)]
+    for name, figure in zip(names, best, strict=True):
+        remember(name, figure)
+    few, many, guess = best
     each = max(0.0, (many - few) / 15)
-    return Cost(few - each, each)
-
-
-def _seconds(model: Transformer, n_rows: int, cache: KVCache) -> float:
-    rows = Rows(torch.zeros(n_rows).long(), torch.arange(n_rows), cache)
-    start = time.perf_counter()
-    model.logits(model.forward([rows]))
-    return time.perf_counter() - start
+    return Cost(few - each, each, guess)

@@ -48,7 +48,10 @@ def recall(what: str, kind: type[T]) -> T | None:
 def remember(what: str, figure: str | bool | float) -> None:
     """Write a figure down, beside those of other machines."""
     known = _read()
-    known.setdefault(_machine(), {})[what] = figure
+    own = known.setdefault(_machine(), {})
+    if own.get(what) == figure:
+        return
+    own[what] = figure
     path = home() / "timings.json"
     part = path.with_name(f"timings.{os.getpid()}.part")
     try:

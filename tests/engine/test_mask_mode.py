@@ -92,3 +92,21 @@ def test_masks_of_another_adapter_are_refused(
     path = write_masks(tmp_path / "masks.safetensors", config, "a")
     with pytest.raises(ModelError, match="belongs to the fill adapter a"):
         load_mask_mode(path, "b", config["num_hidden_layers"], torch.empty(0), INT8)
+
+
+def test_blocks_guessed_together_are_guessed_as_alone(engine: Engine) -> None:
+    width = engine.model.facts.width
+    blocks = [torch.randn(n, width) for n in (3, 1, 2)]
+    known = [5, 6, 7]
+    together = engine.model.guess(blocks, known)
+    alone = [
+        engine.model.guess([block], [token])[0]
+        for block, token in zip(blocks, known, strict=True)
+    ]
+    assert together == alone
+    assert [len(draft.token_ids) for draft in together] == [3, 1, 2]
+
+
+def test_a_block_ends_before_a_guess_that_is_not_sure(engine: Engine) -> None:
+    blocks = [torch.randn(3, engine.model.facts.width) for _ in range(2)]
+    assert all(not draft.token_ids for draft in engine.model.guess(blocks, [5, 6], 1.0))
