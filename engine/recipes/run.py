@@ -4,6 +4,8 @@ import argparse
 import json
 import math
 import random
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -53,6 +55,29 @@ class Run:
         spent = self.seconds / (60 * self.minutes)
         fall = 0.5 + 0.5 * math.cos(math.pi * min(1.0, max(0.0, 2 * spent - 1)))
         return min(1.0, (self.step + 1) / _WARM_UP) * max(0.03, fall)
+
+    def go(
+        self,
+        step: Callable[[], None],
+        measure: Callable[[], None],
+        save: Callable[[], None],
+        options: argparse.Namespace,
+    ) -> None:
+        """Take steps until the time is over; measure and save on the way and then."""
+        measured = self.seconds if self.step else -math.inf
+        saved = self.seconds
+        while not self.is_over:
+            if self.seconds - measured > 60 * options.measure_minutes:
+                measure()
+                measured = self.seconds
+            begun = time.monotonic()
+            step()
+            self.seconds += time.monotonic() - begun
+            if self.seconds - saved > 60 * options.save_minutes:
+                save()
+                saved = self.seconds
+        measure()
+        save()
 
     def update(self) -> None:
         """Take a step along the gradients, cut to length 1, and forget them."""

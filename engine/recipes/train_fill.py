@@ -10,9 +10,8 @@ lost. Mask mode belongs to the adapter it was trained on: train it again after t
 """
 
 import argparse
-import math
 import random
-import time
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -60,26 +59,15 @@ class Trainer:
 
     def train(self) -> None:
         """Train until the time is over; measure, save and export on the way."""
-        options, run = self.options, self.run
+        options = self.options
         held_out, rng = Corpus(options.corpus, held_out=True), random.Random(20261130)
         measured_on = [
             self._lesson(held_out, rng, language)
             for language in held_out.languages
             for _ in range(options.n_measured)
         ]
-        measured, saved = -math.inf, run.seconds
-        while not run.is_over:
-            if run.seconds - measured > 60 * options.measure_minutes:
-                self._measure(measured_on)
-                measured = run.seconds
-            begun = time.monotonic()
-            self._step()
-            run.seconds += time.monotonic() - begun
-            if run.seconds - saved > 60 * options.save_minutes:
-                self._save()
-                saved = run.seconds
-        self._measure(measured_on)
-        self._save()
+        measure = partial(self._measure, measured_on)
+        self.run.go(self._step, measure, self._save, options)
 
     def _step(self) -> None:
         rng = self.run.rng

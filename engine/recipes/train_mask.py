@@ -13,10 +13,10 @@ over the vocabulary that drafts are drawn from.
 
 import argparse
 import json
-import math
 import random
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -61,25 +61,13 @@ class Trainer:
 
     def train(self) -> None:
         """Run rounds until the time is over; measure, save and export on the way."""
-        options, run = self.options, self.run
+        options = self.options
         held_out = Corpus(options.corpus, held_out=True)
         texts = draw_measured(
             self.base, held_out, self.tokenizer, options.bench, options.n_measured
         )
-        measured = run.seconds if run.step else -math.inf
-        saved = run.seconds
-        while not run.is_over:
-            if run.seconds - measured > 60 * options.measure_minutes:
-                self._measure(texts)
-                measured = run.seconds
-            begun = time.monotonic()
-            self._round()
-            run.seconds += time.monotonic() - begun
-            if run.seconds - saved > 60 * options.save_minutes:
-                self._save()
-                saved = run.seconds
-        self._measure(texts)
-        self._save()
+        measure_texts = partial(self._measure, texts)
+        self.run.go(self._round, measure_texts, self._save, options)
 
     def _round(self) -> None:
         options, rng = self.options, self.run.rng

@@ -1,5 +1,6 @@
 """A training run goes on where it was stopped."""
 
+from argparse import Namespace
 from pathlib import Path
 
 import torch
@@ -31,3 +32,19 @@ def test_a_run_that_took_no_step_is_gone_on_with(tmp_path: Path) -> None:
     train(tmp_path, 0)
     weights, _ = train(tmp_path, 2)
     assert weights.abs().min() > 0
+
+
+def test_a_run_measures_first_and_last_and_ends_saved(tmp_path: Path) -> None:
+    run = Run(
+        tmp_path, minutes=1.0, seed=1, groups=[([nn.Parameter(torch.zeros(1))], 1)]
+    )
+    done: list[str] = []
+
+    def step() -> None:
+        done.append("step")
+        run.seconds += 29.9
+
+    options = Namespace(measure_minutes=10, save_minutes=0.5)
+    run.go(step, lambda: done.append("measure"), lambda: done.append("save"), options)
+    whole = ["measure", "step", "step", "save", "step", "measure", "save"]
+    assert done == whole
