@@ -62,8 +62,8 @@ class LowRankMasks:
 class Sampler(NamedTuple):
     """Chooses the tokens of a block from left to right."""
 
-    down: Tensor  # (inner, 3 width): reads a mask, the token and the state before it
-    up: Tensor  # (width, inner)
+    down: Linear  # from 3 width to inner: reads a mask, the token and state before it
+    up: Linear  # from inner to width
     vocabulary: Tensor  # (n_tokens,) int64: the frequent tokens of code
     head: Linear  # from width to that vocabulary
 
@@ -94,8 +94,8 @@ class Sampler(NamedTuple):
             masks = torch.stack([blocks[n][place] for n in going])
             ahead = embedding[[before[n] for n in going]].float()
             seen = torch.cat([masks, _unit(ahead), _unit(states[going])], 1)
-            inner = functional.silu(functional.linear(seen, self.down))
-            states[going] = refined = masks + functional.linear(inner, self.up)
+            refined = masks + self.up(functional.silu(self.down(seen)))
+            states[going] = refined
             chances = self.head(refined).softmax(1)
             for n, chance, best in zip(going, *chances.max(1), strict=True):
                 if chance >= sure:
@@ -143,8 +143,8 @@ def load_mask_mode(
         ]
         vocabulary = read("draft_vocabulary").long()
         sampler = Sampler(
-            read("sampler.down").float(),
-            read("sampler.up").float(),
+            kernel.pack(read("sampler.down")),
+            kernel.pack(read("sampler.up")),
             vocabulary,
             kernel.pack(head[vocabulary]),
         )
