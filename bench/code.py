@@ -98,8 +98,8 @@ def _by_language(
     found: dict[str, list[Path]] = {}
     for top in paths:
         inside = sorted(top.rglob("*")) if top.is_dir() else [top]
-        for path in inside:
-            language = language_of(path) if path.is_file() else "text"
+        for path in filter(Path.is_file, inside):
+            language = language_of(path)
             if not languages or language in languages:
                 found.setdefault(language, []).append(path)
     return dict(sorted(found.items()))

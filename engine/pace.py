@@ -24,6 +24,7 @@ from .timings import recall, remember
 _REACHED = (0.7, 0.45, 0.25, 0.15, 0.1)  # chance that a block is right so far, at first
 _FOUND = (0.4, 0.55, 0.75)  # chance of what is looked up, by the length of the ending
 _WEIGHT = 20.0  # guesses that these count for
+_LEAST = 0.01  # of a pass, what a row costs at least
 _CONTEXT = 3 * STEP  # rows of a usual context
 
 
@@ -154,5 +155,6 @@ def measure(model: Transformer) -> Cost:
     for name, figure in zip(names, best, strict=True):
         remember(name, figure)
     few, many, guess = best
-    each = max(0.0, (many - few) / 15)
+    # A busy machine must not make rows seem free.
+    each = max(few * _LEAST, (many - few) / 15)
     return Cost(few - each, each, guess)

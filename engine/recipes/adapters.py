@@ -61,6 +61,25 @@ def rank_of(tensors: dict[str, torch.Tensor]) -> int:
 
 
 @torch.no_grad()
+def cut_rank(tensors: dict[str, torch.Tensor], rank: int) -> dict[str, torch.Tensor]:
+    """Return the tensors with adapters of at most ``rank``, as near as these can be.
+
+    The product of each pair keeps its largest singular values.
+    """
+    cut = dict(tensors)
+    for name in tensors:
+        if name.endswith("lora_A"):
+            other = name.removesuffix("A") + "B"
+            inner, down = torch.linalg.qr(tensors[name].float().T)  # (in, rank)
+            outer, up = torch.linalg.qr(tensors[other].float())
+            left, sizes, right = torch.linalg.svd(up @ down.T)
+            root = sizes[:rank].sqrt()
+            cut[name] = root[:, None] * (right[:rank] @ inner.T)
+            cut[other] = outer @ left[:, :rank] * root
+    return cut
+
+
+@torch.no_grad()
 def fill_in(
     parameters: dict[str, torch.Tensor], tensors: dict[str, torch.Tensor]
 ) -> None:
@@ -79,9 +98,9 @@ def write_weights(
 ) -> None:
     """Write a weight file in one step: floats in bfloat16, metadata in order."""
     stored = {
-        name: tensor.detach().to(
-            "cpu", torch.bfloat16 if tensor.is_floating_point() else tensor.dtype
-        )
+        name: tensor.detach()
+        .to("cpu", torch.bfloat16 if tensor.is_floating_point() else tensor.dtype)
+        .contiguous()
         for name, tensor in tensors.items()
     }
     part = path.with_suffix(".part")

@@ -14,7 +14,14 @@ import torch
 from torch import nn
 from torch.nn.functional import linear, silu
 
-from .adapters import Adapters, fill_in, rank_of, read_weights, write_weights
+from .adapters import (
+    Adapters,
+    cut_rank,
+    fill_in,
+    rank_of,
+    read_weights,
+    write_weights,
+)
 from .network import (
     GROUP,
     HEAD_DIM,
@@ -156,13 +163,21 @@ def load(path: Path, n_offsets: int, rank: int = 0) -> MaskMode:
 
 
 def save(
-    path: Path, model: MaskMode, vocabulary: torch.Tensor, metadata: dict[str, str]
+    path: Path,
+    model: MaskMode,
+    vocabulary: torch.Tensor,
+    metadata: dict[str, str],
+    most_rank: int,
 ) -> None:
-    """Write a weight file; drafts are drawn from the tokens in ``vocabulary``."""
+    """Write a weight file; drafts are drawn from the tokens in ``vocabulary``.
+
+    Adapters of a higher rank than ``most_rank`` are cut to it.
+    """
+    tensors = cut_rank(model.tensors(), most_rank)
     facts = {
         "k": str(len(model.mask_embedding)),
         "first_offset": str(FIRST_OFFSET),
-        "rank": str(model.adapters.rank),
+        "rank": str(rank_of(tensors)),
     }
-    tensors = model.tensors() | {"draft_vocabulary": vocabulary.to(torch.int32)}
+    tensors["draft_vocabulary"] = vocabulary.to(torch.int32)
     write_weights(path, tensors, facts | metadata)

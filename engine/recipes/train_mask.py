@@ -155,7 +155,8 @@ class Trainer:
             "measured": json.dumps(self.figures),
         }
         path = self.options.work / "export.safetensors"
-        mask_mode.save(path, self.model, self.vocabulary.frequent, facts)
+        frequent, most_rank = self.vocabulary.frequent, self.options.export_rank
+        mask_mode.save(path, self.model, frequent, facts, most_rank)
 
 
 def _parse() -> argparse.Namespace:
@@ -170,6 +171,7 @@ def _parse() -> argparse.Namespace:
         "--offsets", type=int, default=6, help="the last offset of a mask"
     )
     parser.add_argument("--rank", type=int, default=0, help="at least this")
+    parser.add_argument("--export-rank", type=int, default=16, help="cut to this")
     parser.add_argument("--n-masks", type=int, nargs="+", default=[1, 1, 2, 2, 3, 3, 5])
     parser.add_argument("--vocabulary", type=int, default=24_000)
     parser.add_argument("--round", type=int, default=24, help="texts drawn at once")

@@ -5,6 +5,7 @@ import random
 
 import torch
 
+from niello.engine.recipes.adapters import cut_rank
 from niello.engine.recipes.blocks import blocks_in_drawn
 from niello.engine.recipes.corpus import (
     Sketches,
@@ -111,8 +112,24 @@ def test_an_untrained_sampler_changes_nothing():
 
 def test_a_weight_file_brings_mask_mode_back(tmp_path):
     model = MaskMode(n_offsets=4, rank=1)
-    save(tmp_path / "mask.safetensors", model, torch.tensor([1, 2]), {})
+    save(tmp_path / "mask.safetensors", model, torch.tensor([1, 2]), {}, most_rank=16)
     again = load(tmp_path / "mask.safetensors", n_offsets=6)
     expected = model.mask_embedding.bfloat16().float()
     assert torch.equal(again.mask_embedding[:4], expected)
     assert torch.equal(again.mask_embedding[5], expected[3])
+
+
+def test_a_cut_adapter_is_the_nearest_of_its_rank() -> None:
+    torch.manual_seed(0)
+    strong, weak = torch.randn(2, 8), 0.01 * torch.randn(3, 8)
+    tensors = {
+        "layers.0.attn_qkv.lora_A": torch.cat([weak, strong]),
+        "layers.0.attn_qkv.lora_B": torch.randn(6, 5),
+        "mask_embedding": torch.ones(2, 8),
+    }
+    cut = cut_rank(tensors, 2)
+    down, up = cut["layers.0.attn_qkv.lora_A"], cut["layers.0.attn_qkv.lora_B"]
+    whole = tensors["layers.0.attn_qkv.lora_B"] @ tensors["layers.0.attn_qkv.lora_A"]
+    assert (down.shape, up.shape) == ((2, 8), (6, 2))
+    assert (up @ down - whole).norm() < 0.05 * whole.norm()
+    assert torch.equal(cut["mask_embedding"], tensors["mask_embedding"])
