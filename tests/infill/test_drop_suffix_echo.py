@@ -46,3 +46,19 @@ def test_a_line_copied_up_to_its_first_quote_goes() -> None:
 
 def test_a_closing_bracket_inside_the_fill_stays() -> None:
     assert filled("r = f(|, b)\n", "python", "twice(a), b)") == "r = f(twice(a), b)\n"
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ('echo "${|}"\n', "bash", 'HOME}"', 'echo "${HOME}"\n'),
+        ('echo "${|}"\n', "bash", "HOME}", 'echo "${HOME}"\n'),
+        ('val s = "${|}"\n', "kotlin", 'a}"', 'val s = "${a}"\n'),
+        ('var s = $"{|}";\n', "csharp", 'a}";', 'var s = $"{a}";\n'),
+        ('let s = "\\(|)"\n', "swift", 'a)"', 'let s = "\\(a)"\n'),
+    ],
+)
+def test_the_bracket_of_code_in_a_string_is_not_doubled(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want
