@@ -15,6 +15,7 @@ from niello.infill.snapshot import Snapshot
 
 from .convert import Encoding, Lines, to_offset
 
+UNTOLD_VERSION = -1  # of a change whose client counts no versions
 _DRIVE = re.compile(r"^/*([A-Za-z]):[\\/]")
 
 
@@ -188,7 +189,8 @@ class Documents:
                 document.replace(min(start, end), max(start, end), change.text)
             else:
                 document.replace_all(change.text)
-        document.version = version
+        told = version != UNTOLD_VERSION
+        document.version = version if told else document.version + 1
         self._put_last(document)
         return document
 

@@ -224,6 +224,24 @@ class NielloServer(LanguageServer):
         self.following.closed(uri)
         self.actions.closed(uri)
 
+    def lose(self, params: Any) -> None:
+        """Forget a document of which a change could not be read: its text is unknown.
+
+        ``params`` are the message's, as they came.
+        """
+        told = params if isinstance(params, dict) else {}
+        for kind in ("textDocument", "notebookDocument"):
+            uri = told[kind].get("uri") if isinstance(told.get(kind), dict) else None
+            if not isinstance(uri, str):
+                continue
+            for each in [uri, *(cell.uri for cell in self.documents.cells_of(uri))]:
+                if self.documents.find(each) is not None:
+                    self.closed(each)
+                    self.status.say(
+                        "Niello could not read a change of a document and leaves it"
+                        " alone; close it and open it again."
+                    )
+
     async def pull(self) -> None:
         """Fetch the model that the settings name, then load it."""
         if self._pull is None:
