@@ -147,3 +147,13 @@ def test_an_interrupt_in_the_middle_of_a_fill_ends_it_in_one_line(source: Path) 
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "niello: interrupted\n")
     assert source.read_text() == SOURCE
+
+
+@pytest.mark.parametrize("option", ["--limit", "--jobs", "--room", "--max-bytes"])
+def test_a_count_below_one_is_refused(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["refactor", "--marker", option, "-1"])
+    assert stopped.value.code == 2
+    assert "must be 1 or more" in capsys.readouterr().err
