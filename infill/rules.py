@@ -90,6 +90,8 @@ def drop_suffix_echo(
         if found:
             return kept
     inner, body = _before_closer(rest), written.rstrip()
+    if rest.strip() == "|" and body.endswith("|") and body[:-1].strip():
+        return body[:-1].rstrip()  # The end of a table's row, or of a block's names.
     telling = cut or re.fullmatch(r"\W+\w.*", inner) or _weight(inner) >= _ALNUM
     if inner and inner != rest and body.endswith(inner) and telling:
         return body[: -len(inner)]  # The bracket after it has been cut already.

@@ -31,7 +31,12 @@ def stop_rule(parsed: Parsed, span: Span, n_given: int) -> StopRule:
     place = find_place(parsed, span, n_given)
 
     def stop(text: str) -> int | None:
-        return code_end(place, to_line_feeds(text))
+        end = code_end(place, to_line_feeds(text))
+        for found in re.finditer("\r\n", text):
+            if end is None or found.start() >= end:
+                break
+            end += 1  # The CR that the line feeds left out.
+        return end
 
     return stop
 

@@ -31,6 +31,12 @@ def test_what_only_looks_like_an_echo_stays(written: str, suffix: str) -> None:
     assert drop_suffix_echo(written, suffix) == written
 
 
+def test_the_bar_at_the_end_of_a_row_is_not_doubled() -> None:
+    assert drop_suffix_echo("2 |", " |\n| 3 | 4 |\n") == "2"
+    assert drop_suffix_echo(", b|", "|\nend\n") == ", b"
+    assert drop_suffix_echo("a || b", " |\n") == "a || b"
+
+
 def test_a_closing_angle_bracket_of_the_fill_stays() -> None:
     assert drop_suffix_echo("<C>\nclass A", ">\nclass A\n") == "<C>"
 
