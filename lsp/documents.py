@@ -30,6 +30,7 @@ class Document:
         self.text = text
         self.notebook = ""  # the URI of the notebook that it is a cell of
         self.changed_at = 0  # offset behind the last change
+        self.is_lost = False  # a change could not be read: the client's text is another
         self.before = text  # the text before the last message that changed it
         self._lines: Lines | None = None
 
@@ -66,6 +67,7 @@ class Document:
     def replace_all(self, text: str) -> None:
         """Put ``text`` in the place of everything."""
         self.text, self._lines, self.changed_at = text, None, len(text)
+        self.is_lost = False
 
 
 class Documents:

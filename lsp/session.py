@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from niello.infill.errors import NielloError
 
-from .access import refusal
+from .access import LOST, refusal
 from .actions import Actions
 from .completion import Completion
 from .documents import Document, Documents, spelling, to_path
@@ -225,7 +225,7 @@ class NielloServer(LanguageServer):
         self.actions.closed(uri)
 
     def lose(self, params: Any) -> None:
-        """Forget a document of which a change could not be read: its text is unknown.
+        """Leave alone what a change that cannot be read was for, until it is sent whole.
 
         ``params`` are the message's, as they came.
         """
@@ -234,13 +234,11 @@ class NielloServer(LanguageServer):
             uri = told[kind].get("uri") if isinstance(told.get(kind), dict) else None
             if not isinstance(uri, str):
                 continue
-            for each in [uri, *(cell.uri for cell in self.documents.cells_of(uri))]:
-                if self.documents.find(each) is not None:
-                    self.closed(each)
-                    self.status.say(
-                        "Niello could not read a change of a document and leaves it"
-                        " alone; close it and open it again."
-                    )
+            for document in [self.documents.find(uri), *self.documents.cells_of(uri)]:
+                if document is not None:
+                    document.is_lost = True
+                    self._drop_work(document.uri)
+                    self.status.say(f"Niello: {LOST}.")
 
     async def pull(self) -> None:
         """Fetch the model that the settings name, then load it."""

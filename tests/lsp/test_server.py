@@ -589,5 +589,6 @@ def test_a_document_is_left_alone_when_a_change_cannot_be_read(start: Start) -> 
         "open it again"
         in client.wait_for_note("window/showMessage")["params"]["message"]
     )
-    client.open(URI, "x = \n")
+    whole_text = {"contentChanges": [{"text": "x = \n"}]}
+    client.notify("textDocument/didChange", changed | whole_text)
     assert texts(client.inline(URI, (0, 4))) == ["y"]
