@@ -242,11 +242,13 @@ def _tolerated(message: dict[str, Any]) -> dict[str, Any]:
     """Return a message with what is told loosely as the protocol has it."""
     read: dict[str, Any] = _clamped(message)
     params = read.get("params")
-    document = params.get("textDocument") if isinstance(params, dict) else None
-    if isinstance(document, dict):
+    params = params if isinstance(params, dict) else {}
+    if isinstance(document := params.get("textDocument"), dict):
         for name, value in _UNTOLD.get(message["method"], {}).items():
             if document.get(name) is None:
                 document[name] = value
+        if params.get("contentChanges", ()) is None:
+            params["contentChanges"] = []
     return read
 
 

@@ -225,7 +225,7 @@ class NielloServer(LanguageServer):
         self.actions.closed(uri)
 
     def lose(self, params: Any) -> None:
-        """Leave alone what a change that cannot be read was for, until it is sent whole.
+        """Leave alone what a change that cannot be read is for, until it is sent whole.
 
         ``params`` are the message's, as they came.
         """
