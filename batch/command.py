@@ -97,7 +97,7 @@ def _add_targets(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--unless", default="", metavar="REGEX", help="not if it has this"
     )
-    group.add_argument("--limit", type=int, metavar="N", help="at most N targets")
+    group.add_argument("--limit", type=_count, metavar="N", help="at most N targets")
 
 
 def _add_files(parser: argparse.ArgumentParser) -> None:
@@ -106,16 +106,16 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lang", action="append", default=[], metavar="LANGUAGE")
     group.add_argument("--no-ignore", action="store_true", help="ignored files as well")
     group.add_argument("--hidden", action="store_true", help="hidden files as well")
-    group.add_argument("--max-bytes", type=int, default=1_000_000, metavar="N")
+    group.add_argument("--max-bytes", type=_count, default=1_000_000, metavar="N")
 
 
 def _add_gates(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("model and gates")
     group.add_argument("--model", default="default", metavar="NAME|PATH")
     group.add_argument("--seed", type=int, default=0, metavar="N")
-    group.add_argument("--jobs", type=int, metavar="N", help="width of a batch")
+    group.add_argument("--jobs", type=_count, metavar="N", help="width of a batch")
     group.add_argument(
-        "--room", type=int, default=256, metavar="N", help="tokens a hole"
+        "--room", type=_count, default=256, metavar="N", help="tokens a hole"
     )
     group.add_argument("--max-tries", type=int, metavar="N", help="default: 3")
     group.add_argument("--min-confidence", type=float, metavar="P", help="0 to 1")
@@ -133,6 +133,13 @@ def _add_manner(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--resume", metavar="RUN", help="go on with a run, or `last`")
     group.add_argument("--allow-dirty", action="store_true", help=_DIRTY)
     group.add_argument("--no-progress", action="store_true")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
 
 
 def run_refactor(arguments: argparse.Namespace) -> int:

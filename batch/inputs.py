@@ -1,15 +1,23 @@
 """The files of a run: walked, told apart by language, checked against the query."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
-from niello.grammars.catalogue import find_language, language_of
+from niello.grammars.catalogue import (
+    all_languages,
+    find_language,
+    language_of,
+    query_text,
+)
 from niello.infill.errors import SettingsError
-from niello.infill.query import check_query
+from niello.infill.query import capture_names
 
 from .options import RefactorOptions
-from .recipe import Query, Recipe
+from .recipe import PROJECT_RECIPE, Query, Recipe, Select
 from .walk import Found, Skipped, Wanted, walk
+
+_CAPTURE = re.compile(r"@([\w.]+)")
 
 
 def find_items(options: RefactorOptions, recipe: Recipe) -> list[Found | Skipped]:
@@ -18,20 +26,42 @@ def find_items(options: RefactorOptions, recipe: Recipe) -> list[Found | Skipped
     wanted = Wanted(options.glob, languages, options.no_ignore, options.hidden)
     places = [place.rpartition(":")[0].rpartition(":")[0] for place in options.at]
     paths = options.paths or [p.rpartition(":")[0] for p in places] or ["."]
-    items = list(walk([Path(path) for path in paths], wanted, _known_language))
+    found = walk([Path(path) for path in paths], wanted, _known_language)
+    items = [_unless_recipe(item) for item in found]
     present = {item.language for item in items if isinstance(item, Found)}
     for step in recipe.steps:
         fitting = {step.language} if step.language else present
         if isinstance(step.find, Query) and fitting:
             _must_fit(step.find, fitting)
+        if isinstance(step.find, Select):
+            _must_be_known(step.find.name)
     return items
+
+
+def _unless_recipe(item: Found | Skipped) -> Found | Skipped:
+    """Leave out the project's recipe, which spells what it is looking for."""
+    if isinstance(item, Found) and item.path.name == PROJECT_RECIPE and not item.named:
+        return Skipped(item.path, "a recipe")
+    return item
+
+
+def _must_be_known(name: str) -> None:
+    known = {
+        capture
+        for language in all_languages()
+        for capture in _CAPTURE.findall(query_text(language, "textobjects"))
+    }
+    if name not in known:
+        names = ", ".join(sorted(known))
+        raise SettingsError(f"--select: no text object {name!r}; there are {names}")
 
 
 def _must_fit(query: Query, languages: set[str]) -> None:
     mistakes: list[SettingsError] = []
     for language in sorted(languages):
         try:
-            check_query(language, query.source)
+            if "fill" not in capture_names(language, query.source):
+                raise SettingsError("the query captures nothing as @fill")
             return
         except SettingsError as error:
             mistakes.append(error)

@@ -20,6 +20,8 @@ from .pattern import find_pattern
 from .recipe import Find, Marker, Pattern, Places, Query, Select, Step
 from .template import WHOLE, Template, bind, parse_template
 
+_BODIES = ("function.inner", "class.inner")
+
 
 class Target(NamedTuple):
     """A stretch of a file and what takes its place."""
@@ -135,8 +137,23 @@ def _selected(parsed: Parsed, name: str) -> Iterator[_Place]:
     if parsed.language is None:
         return
     query = query_text(parsed.language, "textobjects")
-    if f"@{name}" in query:
-        yield from _captured(parsed, query, name)
+    if f"@{name}" not in query:
+        return
+    for place in _captured(parsed, query, name):
+        yield _without_braces(parsed, place) if name in _BODIES else place
+
+
+def _without_braces(parsed: Parsed, place: _Place) -> _Place:
+    """Return what stands between the braces of a body, if something does."""
+    language, body = parsed.language, parsed.text[place.start : place.end]
+    braced = body.startswith("{") and body.endswith("}")
+    if language is None or language.layout == "indent" or not braced:
+        return place
+    left = 1 + len(body[1:]) - len(body[1:].lstrip())
+    right = len(body[:-1].rstrip())
+    if left >= right:
+        return place
+    return place._replace(start=place.start + left, end=place.start + right)
 
 
 def _marked(parsed: Parsed, texts: tuple[str, ...]) -> Iterator[_Place]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from . import margins, rules
 from .canvas import StopRule
-from .lexis import tokens, unclosed
+from .lexis import breaks_off, tokens, unclosed
 from .lines import (
     is_blank,
     line_break,
@@ -122,7 +122,7 @@ class Judge:
             filled = parse_again(filled)
             if self._is_worse(filled, end):
                 return False
-        return not self._swallows(filled, end)
+        return not self._swallows(filled, end) and not self._breaks_off(filled, written)
 
     def _is_worse(self, filled: Parsed, end: int) -> bool:
         if filled.tree is None or len(filled.broken) > self.most:
@@ -147,6 +147,23 @@ class Judge:
                 continue
             if enclosing(self.parsed, offset, names) is None:
                 return True
+        return False
+
+    def _breaks_off(self, filled: Parsed, written: str) -> bool:
+        """Tell whether a string that starts in the text has no end on its last line."""
+        if self.span.kind in ("string", "comment") or not filled.broken:
+            return False
+        language, n_written = self.parsed.language, self.n_given + len(written)
+        line = self.given + written + self.suffix.split("\n", 1)[0]
+        for token in tokens(line + "\n", language, self.place.lexed_from):
+            inside = self.n_given <= token.start < n_written and token.end >= len(line)
+            if not inside or not breaks_off(token, language):
+                continue
+            whole = self._whole(written[: token.start - self.n_given])
+            offset = self.span.start + len(whole)
+            leaf = filled.leaf(offset)  # Prose has quotes that are none.
+            told = leaf is not None and (leaf.start == offset or leaf.name == "ERROR")
+            return told and any(node.end >= offset for node in filled.broken)
         return False
 
     def _repairs(self, written: str) -> list[tuple[str, str]]:

@@ -85,6 +85,16 @@ def unopened(text: str, language: Language | None) -> list[Token]:
     return extra
 
 
+def breaks_off(token: Token, language: Language | None) -> bool:
+    """Tell whether a token is a string or comment without an end."""
+    if token.kind != "string" or language is None:
+        return token.kind == "cut"
+    quote = _quote_of(token.text, language)
+    if quote is None:
+        return False
+    return _closer_at(token.text, len(quote.opener), quote, language) is None
+
+
 def literal_end(literal: str, language: Language | None) -> tuple[str, bool]:
     """Return what closes a string or comment, and whether it may run over lines."""
     if language is None:

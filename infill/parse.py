@@ -5,6 +5,7 @@ value: a reparse makes a new one and leaves the old as it is, so threads may sha
 """
 
 import importlib
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from .offsets import Offsets, encode
 # no other thread runs meanwhile.
 MAX_BYTES = 500_000
 _TO_ASCII = bytes(range(128)) + b"x" * 128
+_LONE_CR = re.compile(rb"\r(?!\n)")
 
 
 _Ranges = tuple[tuple[int, int], ...]
@@ -47,7 +49,7 @@ class Parsed:
         """Hold what ``parse`` made; callers use that."""
         self.text = text
         self.name = name  # the language, as the caller named it
-        self.data = data  # the text in UTF-8
+        self.data = data  # the text in UTF-8, a lone CR written LF
         self.tree = tree
         self._found: dict[tuple[str, int, int], list[Node]] = {}
         self.ranges = ranges  # the bytes that the tree is of; all if empty
@@ -138,7 +140,7 @@ def parse(text: str, language: str, old: Parsed | None = None) -> Parsed:
     """Parse a text; ``old``, an earlier state of the same document, makes it quick."""
     if old is not None and old.text == text and old.name == language:
         return old
-    data = encode(text)
+    data = _readable(text)
     known = find_language(language)
     if known is None or len(data) > MAX_BYTES:
         return Parsed(text, language, data, None)
@@ -167,7 +169,7 @@ def replace(parsed: Parsed, start: int, end: int, text: str) -> Parsed:
     whole = parsed.text[:start] + text + parsed.text[end:]
     if not parsed.ranges or parsed.language is None or parsed.tree is None:
         return parse(whole, parsed.name, parsed)
-    data = encode(whole)
+    data = _readable(whole)
     grown, first = len(data) - len(parsed.data), parsed.to_byte(start)
     ranges = tuple(
         (left + grown * (left > first), right + grown * (right >= first))
@@ -208,6 +210,12 @@ def run_matches(
         }
         for _, captures in found
     ]
+
+
+def _readable(text: str) -> bytes:
+    """Return a text in UTF-8; CR alone, at which few grammars end a line, is LF."""
+    data = encode(text)
+    return _LONE_CR.sub(b"\n", data) if b"\r" in data else data
 
 
 def _parse(

@@ -16,7 +16,7 @@ from .lines import (
     width,
 )
 from .parse import Parsed
-from .span import Span, enclosing, opens
+from .span import Span, enclosing, opens, step
 
 _MANY = 4  # lines after the span that a fill is compared with
 
@@ -34,6 +34,7 @@ class Place(NamedTuple):
     last: bool  # ``following`` is all there is
     in_case: bool  # the block around is a shell's "case", whose labels end in ")"
     floor: int  # columns: a line indented less has left the block
+    tabs: bool  # the document's indentation is in tabs
     lexed_from: int  # where code starts in the text, after a string the line starts in
 
 
@@ -55,6 +56,7 @@ def find_place(parsed: Parsed, span: Span, n_given: int) -> Place:
         len(following) < _MANY,
         _is_in_case(parsed, span.end),
         _floor(parsed, span, cursor),
+        step(parsed) == "\t",
         _code_start(parsed, span),
     )
 

@@ -12,19 +12,26 @@ from .lines import is_blank
 # Control tokens of the families of models that fill code, as text. None of them is a
 # word of a programming language; a document that spells one may have it in a fill.
 _CONTROL = re.compile(
-    r"<\|\w+\|>|<｜[^｜>\n]{1,40}｜>|<(?:fim|file)_\w+>|<EOT>|\[MASK\]"
+    r"<\|[^|<>\s]+\|>|<｜[^｜>\n]{1,40}｜>|<(?:fim|file)_\w+>|▁?<EOT>|\[MASK\]"
+    r"|<\[[\w▁-]+\]>|<(?:start|end)_of_turn>|</s>"
 )
 _CLOSERS = (")", "]", "}")
 _QUOTES = ('"', "'", "`")
 _ALNUM = 3  # letters and digits that make a line worth comparing
+_ASSIGNS = re.compile(r"=\s*\Z|(?<=\S):\s+\Z")  # a line that waits for a value
+_WORDS = re.compile(r"(?<![^\s{(\[;,])(?=\S)")
+_IN_QUOTES = re.compile(r"[)\]}]+[\"'`]")  # the end of code in a string
 _CLOSING_TAG = re.compile(r"(?:</[\w.:-]*>)+[)};,]*")
 
 
 def cut_control(written: str, document: str) -> str:
     """End the text where a control token is spelled out."""
     for match in _CONTROL.finditer(written):
-        if match[0] not in document:
-            return written[: match.start()]
+        if match[0] in document:
+            continue
+        if match[0] == "</s>" and "<s>" in document + written[: match.start()]:
+            continue  # Struck-through text of a page.
+        return written[: match.start()]
     return written
 
 
@@ -32,8 +39,12 @@ def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
     """Drop a copy of what was typed on the line, or of the lines above, in order."""
     typed = given.strip()
     head = written.lstrip()
-    if _weight(typed) >= _ALNUM and len(typed) >= 4 and head.startswith(typed):
+    if _weight(typed) >= _ALNUM and len(typed) >= 4 and _says(head, typed):
         return head[len(typed) :] if given[-1:].strip() else head[len(typed) :].lstrip()
+    for match in _WORDS.finditer(given) if _ASSIGNS.search(given) else ():
+        named = given[match.start() :].rstrip()
+        if _weight(named) and _says(head, named):
+            return head[len(named) :].lstrip()
     lines = written.split("\n")
     bodies = [line.strip() for line in lines]
     for n_lines in range(min(len(lines) - 1, len(above)), 1, -1):
@@ -43,6 +54,12 @@ def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
             if not is_blank(kept):
                 return kept.lstrip(" \t") if given else kept
     return written
+
+
+def _says(head: str, typed: str) -> bool:
+    """Tell whether a text starts with what was typed, its last sign being whole."""
+    follows = head[len(typed) : len(typed) + 1]
+    return head.startswith(typed) and (typed[-1] not in "=:" or follows not in "=:>~")
 
 
 def drop_suffix_echo(
@@ -66,16 +83,21 @@ def drop_suffix_echo(
             found = False  # This bracket is the text's own.
         elif rest[0] == ">" and kept.count("<") > kept.count(">"):
             found = False
+        elif _IN_QUOTES.match(rest) and is_blank(tail[len(rest) :]):
+            found = _opened(kept) <= 0
         else:
             found = _echoes_rest(tail[len(rest) :], rest, suffix)
         if found:
             return kept
     inner, body = _before_closer(rest), written.rstrip()
+    if rest.strip() == "|" and body.endswith("|") and body[:-1].strip():
+        return body[:-1].rstrip()  # The end of a table's row, or of a block's names.
     telling = cut or re.fullmatch(r"\W+\w.*", inner) or _weight(inner) >= _ALNUM
     if inner and inner != rest and body.endswith(inner) and telling:
         return body[: -len(inner)]  # The bracket after it has been cut already.
     quoted = re.match(r"(?:\\.|[^\"'`\\])+(?=[\"'`])", rest)
-    if cut and quoted and len(quoted[0]) > 1 and body.endswith(quoted[0]):
+    spare = quoted and ((cut and len(quoted[0]) > 1) or _opened(body) < 0)
+    if quoted and spare and body.endswith(quoted[0]):
         return body[: -len(quoted[0])]  # And so the quote after this.
     return written
 

@@ -108,9 +108,11 @@ def expected_indent(parsed: Parsed, cursor: int) -> str:
 
 def step(parsed: Parsed) -> str:
     """Return one step of the file's indentation, or the language's if it shows none."""
-    previous = 0
+    previous, tabs = 0, False
     for line in parsed.text[:20000].split("\n"):
         if is_blank(line) or line.lstrip().startswith("*"):
+            # An editor indents an empty line as the file would go on.
+            tabs = tabs or (line.startswith("\t") and is_blank(line))
             continue
         if line.startswith("\t"):
             return "\t"
@@ -118,6 +120,8 @@ def step(parsed: Parsed) -> str:
         if columns - previous in (2, 3, 4, 8):
             return " " * (columns - previous)
         previous = columns
+    if tabs:
+        return "\t"
     return parsed.language.indent if parsed.language else "    "
 
 

@@ -11,7 +11,7 @@ import re
 from .canvas import StopRule
 from .frame import Frame
 from .lexis import PAIRS, Token, find_closer, literal_end, tokens
-from .lines import is_blank, line_end, to_line_feeds, width
+from .lines import TAB, is_blank, line_end, to_line_feeds, width
 from .parse import Node, Parsed
 from .place import Place, find_place
 from .span import Span, enclosing
@@ -31,7 +31,12 @@ def stop_rule(parsed: Parsed, span: Span, n_given: int) -> StopRule:
     place = find_place(parsed, span, n_given)
 
     def stop(text: str) -> int | None:
-        return code_end(place, to_line_feeds(text))
+        end = code_end(place, to_line_feeds(text))
+        for found in re.finditer("\r\n", text):
+            if end is None or found.start() >= end:
+                break
+            end += 1  # The CR that the line feeds left out.
+        return end
 
     return stop
 
@@ -116,14 +121,14 @@ def _ends_at(place: Place, outer: list[Frame], text: str, token: Token) -> bool:
         return False  # Nobody knows yet.
     line = below.split("\n", 1)[0]
     if kind in ("block", "list") or below_given:
-        return width(line) < min(place.floor, _first_width(place, text))
+        return _width(place, line) < min(place.floor, _first_width(place, text))
     if kind == "body":
         if len(outer) == len(place.frames) and place.frames and not _indents(place):
             return False
-        return width(line) < place.floor
+        return _width(place, line) < place.floor
     if place.language is not None and not place.language.brackets:
         return is_blank(text[token.end :].split("\n", 1)[0])  # A paragraph is full.
-    if width(line) > width(text) or text[: token.start].endswith("\\"):
+    if _width(place, line) > _width(place, text) or text[: token.start].endswith("\\"):
         return False
     return not _continues(place, line, whole="\n" in below)
 
@@ -182,8 +187,17 @@ def _first_width(place: Place, text: str) -> int:
     below = _starts_below(place, text) and not is_blank(text[: place.n_given])
     for line in text.split("\n")[1 if below else 0 :]:
         if not is_blank(line):
-            return width(line)
+            return _width(place, line)
     return 0
+
+
+def _width(place: Place, line: str) -> int:
+    """Return how many columns a line written is indented, as the document would be.
+
+    Where that has tabs, a model that writes spaces writes four for each.
+    """
+    columns = width(line)
+    return columns * TAB // 4 if place.tabs and line.startswith(" ") else columns
 
 
 def _is_case_label(place: Place, text: str, token: Token) -> bool:

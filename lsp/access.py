@@ -7,11 +7,15 @@ from pathspec import GitIgnoreSpec
 from .documents import Document, spelling
 from .settings import Settings
 
+LOST = "a change could not be read; close the document and open it again"
+
 
 def refusal(document: Document, settings: Settings) -> str | None:
     """Return why nothing is proposed in a document, or None if it is."""
     if not settings.enabled:
         return "switched off (setting enabled)"
+    if document.is_lost:
+        return LOST
     if not settings.languages.get(document.language, True):
         return f"switched off for {document.language} (setting languages)"
     if any(

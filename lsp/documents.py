@@ -15,6 +15,7 @@ from niello.infill.snapshot import Snapshot
 
 from .convert import Encoding, Lines, to_offset
 
+UNTOLD_VERSION = -1  # of a change whose client counts no versions
 _DRIVE = re.compile(r"^/*([A-Za-z]):[\\/]")
 
 
@@ -29,6 +30,7 @@ class Document:
         self.text = text
         self.notebook = ""  # the URI of the notebook that it is a cell of
         self.changed_at = 0  # offset behind the last change
+        self.is_lost = False  # a change could not be read: the client's text is another
         self.before = text  # the text before the last message that changed it
         self._lines: Lines | None = None
 
@@ -65,6 +67,7 @@ class Document:
     def replace_all(self, text: str) -> None:
         """Put ``text`` in the place of everything."""
         self.text, self._lines, self.changed_at = text, None, len(text)
+        self.is_lost = False
 
 
 class Documents:
@@ -188,7 +191,8 @@ class Documents:
                 document.replace(min(start, end), max(start, end), change.text)
             else:
                 document.replace_all(change.text)
-        document.version = version
+        told = version != UNTOLD_VERSION
+        document.version = version if told else document.version + 1
         self._put_last(document)
         return document
 

@@ -18,6 +18,7 @@ from lsprotocol import types as lsp_types
 from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.protocol import LanguageServerProtocol
 
+from .documents import UNTOLD_VERSION
 from .wire import Wire
 
 if TYPE_CHECKING:
@@ -31,6 +32,18 @@ T = TypeVar("T")
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 NOT_INITIALIZED, CANCELLED = -32002, -32800
+
+
+_CHANGES = (
+    lsp_types.TEXT_DOCUMENT_DID_CHANGE,
+    lsp_types.NOTEBOOK_DOCUMENT_DID_CHANGE,
+)
+_LARGEST = 2**31 - 1
+# What older clients leave out or send as null of a document.
+_UNTOLD: dict[str, dict[str, int | str]] = {
+    lsp_types.TEXT_DOCUMENT_DID_OPEN: {"version": 0, "languageId": ""},
+    lsp_types.TEXT_DOCUMENT_DID_CHANGE: {"version": UNTOLD_VERSION},
+}
 
 
 class Refusal(Exception):
@@ -134,6 +147,8 @@ class Protocol(LanguageServerProtocol):
                 self._find(method)(self._params(message))
             except Refusal as refusal:
                 logger.warning("passed over %s: %s", method, refusal)
+                if method in _CHANGES:
+                    self._server.lose(message.get("params"))
             except Exception as error:
                 report(method, error)
 
@@ -159,7 +174,8 @@ class Protocol(LanguageServerProtocol):
         if message_type is None:
             return message.get("params")
         try:
-            return self._converter.structure(message, message_type).params
+            tolerated = _tolerated(message)
+            return self._converter.structure(tolerated, message_type).params
         except Exception as error:  # What cattrs raises depends on what is wrong.
             sentence = f"wrong parameters for {message['method']}"
             raise Refusal(INVALID_PARAMS, sentence) from error
@@ -220,6 +236,38 @@ class Protocol(LanguageServerProtocol):
         if command is None:
             raise Refusal(INVALID_PARAMS, f"no such command: {params.command[:100]}")
         return command(*(params.arguments or []))
+
+
+def _tolerated(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message with what is told loosely as the protocol has it."""
+    read: dict[str, Any] = _clamped(message)
+    params = read.get("params")
+    params = params if isinstance(params, dict) else {}
+    if isinstance(document := params.get("textDocument"), dict):
+        for name, value in _UNTOLD.get(message["method"], {}).items():
+            if document.get(name) is None:
+                document[name] = value
+        if params.get("contentChanges", ()) is None:
+            params["contentChanges"] = []
+    return read
+
+
+def _clamped(value: Any) -> Any:
+    """Return JSON with places behind all that can be as far as the protocol goes.
+
+    Clients say "the end" with any large number, and "everything" with no range.
+    """
+    if isinstance(value, list):
+        return [_clamped(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: min(each, _LARGEST)
+        if name in ("line", "character") and isinstance(each, int)
+        else _clamped(each)
+        for name, each in value.items()
+        if each is not None or name != "range"
+    }
 
 
 def report(what: str, error: BaseException) -> None:

@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from niello.infill.errors import NielloError
 
-from .access import refusal
+from .access import LOST, refusal
 from .actions import Actions
 from .completion import Completion
 from .documents import Document, Documents, spelling, to_path
@@ -223,6 +223,22 @@ class NielloServer(LanguageServer):
         self.inline.closed(uri)
         self.following.closed(uri)
         self.actions.closed(uri)
+
+    def lose(self, params: Any) -> None:
+        """Leave alone what a change that cannot be read is for, until it is sent whole.
+
+        ``params`` are the message's, as they came.
+        """
+        told = params if isinstance(params, dict) else {}
+        for kind in ("textDocument", "notebookDocument"):
+            uri = told[kind].get("uri") if isinstance(told.get(kind), dict) else None
+            if not isinstance(uri, str):
+                continue
+            for document in [self.documents.find(uri), *self.documents.cells_of(uri)]:
+                if document is not None:
+                    document.is_lost = True
+                    self._drop_work(document.uri)
+                    self.status.say(f"Niello: {LOST}.")
 
     async def pull(self) -> None:
         """Fetch the model that the settings name, then load it."""

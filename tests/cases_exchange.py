@@ -101,7 +101,7 @@ class Exchange(Served):
     def step_send(self, step: dict[str, Any]) -> None:
         message = step["send"]
         if message.get("method") == "workspace/didChangeConfiguration":
-            settings = message["params"]["settings"]
+            settings = (message.get("params") or {}).get("settings")
             if isinstance(settings, dict):
                 self.do_configure({"settings": settings})
                 return

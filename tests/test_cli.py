@@ -161,3 +161,13 @@ def test_a_resumed_run_refuses_options_it_has_its_own_of(
 ) -> None:
     assert main(["refactor", "--resume", "last", *extra]) == 2
     assert f"leave out {named}," in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--limit", "--jobs", "--room", "--max-bytes"])
+def test_a_count_below_one_is_refused(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["refactor", "--marker", option, "-1"])
+    assert stopped.value.code == 2
+    assert "must be 1 or more" in capsys.readouterr().err

@@ -12,5 +12,8 @@
 (comment) @comment.outer
 (assignment_expression left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
 (init_declarator declarator: (_) @assignment.lhs value: (_) @assignment.rhs) @assignment.outer
+(init_declarator
+  declarator: (_ declarator: (identifier) @assignment.lhs)
+  value: (_) @assignment.rhs) @assignment.outer
 (return_statement) @return.outer
 (compound_statement (_) @statement.outer)

@@ -17,5 +17,7 @@
 (do_statement) @loop.outer
 (comment) @comment.outer
 (assignment_expression left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
+(variable_declarator name: (_) @assignment.lhs "=" . (_) @assignment.rhs) @assignment.outer
+(property_declaration name: (_) @assignment.lhs "=" . value: (_) @assignment.rhs) @assignment.outer
 (return_statement) @return.outer
 (block (_) @statement.outer)

@@ -3,6 +3,6 @@
 (media_statement) @conditional.outer
 (supports_statement) @conditional.outer
 (comment) @comment.outer
-(declaration) @assignment.outer
+(declaration (property_name) @assignment.lhs (_)+ @assignment.rhs) @assignment.outer
 (stylesheet (_) @statement.outer)
 (block (_) @statement.outer)

@@ -11,6 +11,8 @@
 (comment) @comment.outer
 (assignment_statement left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
 (short_var_declaration left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
+(var_spec name: (_) @assignment.lhs value: (_) @assignment.rhs) @assignment.outer
+(const_spec name: (_) @assignment.lhs value: (_) @assignment.rhs) @assignment.outer
 (return_statement) @return.outer
 (source_file (_) @statement.outer)
 (statement_list (_) @statement.outer)

@@ -16,6 +16,10 @@
 (comment) @comment.outer
 (assignment_expression left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
 (variable_declarator name: (_) @assignment.lhs value: (_) @assignment.rhs) @assignment.outer
+(augmented_assignment_expression left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
+(class_body
+  (_ [(property_identifier) (private_property_identifier)] @assignment.lhs
+    "=" . (_) @assignment.rhs) @assignment.outer)
 (return_statement) @return.outer
 (program (_) @statement.outer)
 (statement_block (_) @statement.outer)

@@ -13,5 +13,6 @@
 (line_comment) @comment.outer
 (block_comment) @comment.outer
 (assignment left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
+(property_declaration (variable_declaration (identifier) @assignment.lhs) "=" . (_) @assignment.rhs) @assignment.outer
 (return_expression) @return.outer
 (block (_) @statement.outer)

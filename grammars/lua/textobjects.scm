@@ -7,7 +7,7 @@
 (while_statement) @loop.outer
 (repeat_statement) @loop.outer
 (comment) @comment.outer
-(assignment_statement) @assignment.outer
+(assignment_statement (variable_list) @assignment.lhs (expression_list) @assignment.rhs) @assignment.outer
 (return_statement) @return.outer
 (chunk (_) @statement.outer)
 (block (_) @statement.outer)

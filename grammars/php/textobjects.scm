@@ -15,6 +15,8 @@
 (do_statement) @loop.outer
 (comment) @comment.outer
 (assignment_expression left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
+(const_element (name) @assignment.lhs "=" . (_) @assignment.rhs) @assignment.outer
+(property_element name: (_) @assignment.lhs default_value: (_) @assignment.rhs) @assignment.outer
 (return_statement) @return.outer
 (program (_) @statement.outer)
 (compound_statement (_) @statement.outer)

@@ -16,6 +16,9 @@
 (block_comment) @comment.outer
 (assignment_expression left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
 (let_declaration pattern: (_) @assignment.lhs value: (_) @assignment.rhs) @assignment.outer
+(compound_assignment_expr left: (_) @assignment.lhs right: (_) @assignment.rhs) @assignment.outer
+(const_item name: (_) @assignment.lhs value: (_) @assignment.rhs) @assignment.outer
+(static_item name: (_) @assignment.lhs value: (_) @assignment.rhs) @assignment.outer
 (return_expression) @return.outer
 (source_file (_) @statement.outer)
 (block (_) @statement.outer)

@@ -13,5 +13,6 @@
 (comment) @comment.outer
 (multiline_comment) @comment.outer
 (assignment target: (_) @assignment.lhs result: (_) @assignment.rhs) @assignment.outer
+(property_declaration name: (pattern) @assignment.lhs value: (_) @assignment.rhs) @assignment.outer
 (control_transfer_statement) @return.outer
 (statements (_) @statement.outer)

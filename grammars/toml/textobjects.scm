@@ -1,4 +1,4 @@
 (table) @class.outer
 (table_array_element) @class.outer
 (comment) @comment.outer
-(pair) @assignment.outer
+(pair (_) @assignment.lhs "=" . (_) @assignment.rhs) @assignment.outer

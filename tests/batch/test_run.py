@@ -316,3 +316,25 @@ def test_a_wrong_option_says_what_to_do(
     Path("a.py").write_text("a = f()\n")
     with pytest.raises(SettingsError, match=message.replace("(", r"\(")):
         Bench().refactor(Texts("1"), **options)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"select": "function.iner"}, "no text object 'function.iner'"),
+        ({"query": "(call)"}, "captures nothing as @fill"),
+    ],
+)
+def test_what_can_find_nothing_is_an_error(asked: dict[str, str], told: str) -> None:
+    Path("a.py").write_text("f()\n")
+    with pytest.raises(SettingsError, match=told):
+        Bench().refactor(Texts("1"), **asked)
+
+
+def test_a_recipe_of_the_project_does_not_rewrite_itself() -> None:
+    recipe = '[[step]]\nselect = "assignment.rhs"\n'
+    Path("niello.refactor.toml").write_text(recipe)
+    Path("a.toml").write_text("a = 1\n")
+    assert Bench().refactor(Texts("2", "2"), WRITE) == 0
+    assert read("a.toml") == "a = 2\n"
+    assert read("niello.refactor.toml") == recipe

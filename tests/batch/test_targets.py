@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from niello.batch.holes import draw_hole
+from niello.batch.pattern import find_pattern
 from niello.batch.recipe import (
     DEFAULT_MARKERS,
     Find,
@@ -108,3 +109,64 @@ def test_a_target_that_is_alone_in_a_list_sees_what_follows_it() -> None:
     step = Step(Query("(argument_list (integer) @fill)"), "", "python")
     (target,) = find_targets(step, Path("a.py"), parsed)
     assert draw_hole(parsed, target, {}, 0, 8).canvas.context.suffix == ") + 2\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("go", "package p\nvar N int = 1\n"),
+        ("go", "package p\nconst (\n\tN = 1\n)\n"),
+        ("rust", "const N: i32 = 1;\n"),
+        ("csharp", "class A { int N = 1; }\n"),
+        ("csharp", "class A { int N { get; } = 1; }\n"),
+        ("kotlin", "val N: Int = 1\n"),
+        ("swift", "let N: Int = 1\n"),
+        ("typescript", "class A { private N: number = 1; }\n"),
+        ("typescript", "enum E { N = 1 }\n"),
+        ("javascript", "class A { N = 1; }\n"),
+        ("php", "<?php class A { const N = 1; }\n"),
+        ("c", "char *N = 1;\n"),
+        ("cpp", "class A { int N = 1; };\n"),
+        ("lua", "local N = 1\n"),
+        ("toml", '"N" = 1\n'),
+        ("css", "a { N: 1; }\n"),
+        ("yaml", "{N: 1}\n"),
+    ],
+)
+def test_the_value_of_a_declaration_is_found(language: str, text: str) -> None:
+    step = Step(Select("assignment.rhs"), name="^N$")
+    found = find_targets(step, Path("a"), parse(text, language))
+    assert [text[each.start : each.end] for each in found] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("function f() {\n  g();\n  h();\n}\n", "g();\n  h();"),
+        ("function f() {}\n", "{}"),
+        ("const f = (a) => a + 1;\n", "a + 1"),
+    ],
+)
+def test_the_inner_part_of_a_body_is_between_its_braces(text: str, inner: str) -> None:
+    step = Step(Select("function.inner"))
+    found = find_targets(step, Path("a"), parse(text, "javascript"))
+    assert [text[each.start : each.end] for each in found] == [inner]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "pattern", "found"),
+    [
+        ("c", "void f() { x = g(1); }\n", "g($A)", ["g(1)"]),
+        ("c", "void f() { a->g(1); }\n", "a->g($$$A)", ["a->g(1)"]),
+        ("c", "void f() { x = sizeof(y); }\n", "sizeof($A)", ["sizeof(y)"]),
+        ("cpp", "void f() { std::move(x); }\n", "std::move($A)", ["std::move(x)"]),
+        ("go", "package p\nfunc f() { fmt.Println(1) }\n", "fmt.Println($$$A)", None),
+        ("go", "package p\nfunc f() { g(1) + h(2) }\n", "g($A) + h($B)", None),
+    ],
+)
+def test_a_pattern_of_a_call_finds_calls(
+    language: str, text: str, pattern: str, found: list[str] | None
+) -> None:
+    want = found or [text[text.index("{ ") + 2 : text.index(" }")]]
+    matches = find_pattern(text, language, pattern)
+    assert [text[each.start : each.end] for each in matches] == want

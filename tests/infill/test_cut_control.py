@@ -6,7 +6,17 @@ from niello.infill.rules import cut_control
 
 @pytest.mark.parametrize(
     "token",
-    ["<|endoftext|>", "<|fim_pad|>", "<|mask|>", "<fim_middle>", "<EOT>", "[MASK]"],
+    [
+        *(
+            "<|endoftext|>",
+            "<|fim_pad|>",
+            "<|mask|>",
+            "<fim_middle>",
+            "<EOT>",
+            "[MASK]",
+        ),
+        *("<|fim▁hole|>", "<[fim-middle]>", "<end_of_turn>", "</s>"),
+    ],
 )
 def test_text_ends_at_the_first_control_token(token: str) -> None:
     assert cut_control(f"x + 1{token}junk{token}", "") == "x + 1"
@@ -14,6 +24,11 @@ def test_text_ends_at_the_first_control_token(token: str) -> None:
 
 def test_a_token_that_the_document_spells_is_text() -> None:
     assert cut_control('"<|im_end|>"', 'a = "<|im_end|>"') == '"<|im_end|>"'
+
+
+def test_struck_through_text_is_no_control_token() -> None:
+    assert cut_control("<s>a</s>", "") == "<s>a</s>"
+    assert cut_control("a</s>", "<p><s>") == "a</s>"
 
 
 def test_operators_are_no_control_tokens() -> None:

@@ -1,3 +1,4 @@
+import pytest
 from filling import filled
 
 from niello.infill.rules import drop_prefix_echo
@@ -16,3 +17,21 @@ def test_a_copy_of_the_lines_above_goes() -> None:
 
 def test_one_line_said_again_on_purpose_stays() -> None:
     assert drop_prefix_echo("step()\nrest()", "", ["step()"]) == "step()\nrest()"
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ("x = |\n", "python", "x = 1", "x = 1\n"),
+        ("f(a=1, b=|)\n", "python", "b=2)", "f(a=1, b=2)\n"),
+        ("a { b: c; color: | }\n", "css", "color: red", "a { b: c; color: red }\n"),
+        ('{"a": |}\n', "json", '"a": 1}', '{"a": 1}\n'),
+        ("void f() { int n = |; }\n", "c", "int n = 3;", "void f() { int n = 3; }\n"),
+        ("x = |\n", "python", "x == 1", "x = x == 1\n"),
+        ('x = "00:|"\n', "python", "00:00", 'x = "00:00:00"\n'),
+    ],
+)
+def test_a_copy_of_what_waits_for_a_value_goes(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want

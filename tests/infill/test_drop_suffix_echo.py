@@ -31,6 +31,12 @@ def test_what_only_looks_like_an_echo_stays(written: str, suffix: str) -> None:
     assert drop_suffix_echo(written, suffix) == written
 
 
+def test_the_bar_at_the_end_of_a_row_is_not_doubled() -> None:
+    assert drop_suffix_echo("2 |", " |\n| 3 | 4 |\n") == "2"
+    assert drop_suffix_echo(", b|", "|\nend\n") == ", b"
+    assert drop_suffix_echo("a || b", " |\n") == "a || b"
+
+
 def test_a_closing_angle_bracket_of_the_fill_stays() -> None:
     assert drop_suffix_echo("<C>\nclass A", ">\nclass A\n") == "<C>"
 
@@ -46,3 +52,19 @@ def test_a_line_copied_up_to_its_first_quote_goes() -> None:
 
 def test_a_closing_bracket_inside_the_fill_stays() -> None:
     assert filled("r = f(|, b)\n", "python", "twice(a), b)") == "r = f(twice(a), b)\n"
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ('echo "${|}"\n', "bash", 'HOME}"', 'echo "${HOME}"\n'),
+        ('echo "${|}"\n', "bash", "HOME}", 'echo "${HOME}"\n'),
+        ('val s = "${|}"\n', "kotlin", 'a}"', 'val s = "${a}"\n'),
+        ('var s = $"{|}";\n', "csharp", 'a}";', 'var s = $"{a}";\n'),
+        ('let s = "\\(|)"\n', "swift", 'a)"', 'let s = "\\(a)"\n'),
+    ],
+)
+def test_the_bracket_of_code_in_a_string_is_not_doubled(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want

@@ -38,6 +38,20 @@ def test_a_text_that_cannot_be_repaired_is_not_shown() -> None:
     assert filled("x = |\n", "python", ")(") is None
 
 
+@pytest.mark.parametrize(
+    ("marked", "language"),
+    [
+        ("x = |\n", "lua"),
+        ("fn f() { let x = |; }\n", "rust"),
+        ("class A { String x = |; }\n", "java"),
+        ("class A { string x = |; }\n", "csharp"),
+    ],
+)
+def test_a_string_that_breaks_off_is_not_shown(marked: str, language: str) -> None:
+    assert filled(marked, language, '"hel') is None
+    assert filled(marked, language, '"hello"') is not None
+
+
 def test_a_comment_may_not_swallow_what_follows() -> None:
     text = "f();\n|\ng(); /* note */\n"
     assert filled(text, "javascript", "/* a") is None

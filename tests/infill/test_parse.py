@@ -48,3 +48,7 @@ def test_a_replacement_makes_a_new_value() -> None:
     old = parse("x = 1\n", "python")
     assert replace(old, 4, 5, "f(2)").text == "x = f(2)\n"
     assert old.text == "x = 1\n"
+
+
+def test_a_carriage_return_alone_ends_a_line() -> None:
+    assert parse("def f():\r    return 1\r\rx = 1\r", "python").broken == []

@@ -1,3 +1,4 @@
+import pytest
 from filling import filled
 
 from niello.infill.margins import set_indent_style
@@ -7,6 +8,20 @@ def test_spaces_become_tabs_in_a_file_of_tabs() -> None:
     text = "package p\n\nfunc f(n int) {\n\t|\n}\n"
     want = "package p\n\nfunc f(n int) {\n\tif n < 0 {\n\t\tg()\n\t}\n}\n"
     assert filled(text, "go", "if n < 0 {\n        g()\n    }") == want
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ("f() {\n\t|\n}\n", "c", "if (a)\n        g();\n    h();", "\tg();\n\th();"),
+        ("def f():\n\t|\n", "python", "if a:\n        g()\n    h()", "\tg()\n\th()"),
+        ("def f\n\t|\nend\n", "ruby", "if a\n        g\n    end\n    h", "\tend\n\th"),
+    ],
+)
+def test_a_tab_on_the_empty_line_is_all_a_file_needs_to_show(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert want in (filled(marked, language, written) or "")
 
 
 def test_tabs_become_spaces_in_a_file_of_spaces() -> None:

@@ -64,3 +64,9 @@ def test_a_text_that_may_still_be_right_goes_on(
 ) -> None:
     for length in range(len(written) + 1):
         assert stopped(marked, language, written[:length]) is None
+
+
+def test_a_text_with_carriage_returns_is_stopped_where_it_is_full() -> None:
+    written = "a\r\n  b\r\nend\r\n"
+    assert stopped("def f\n  |\nend\n", "ruby", written) == "a\r\n  b"
+    assert stopped("f(|)\n", "python", "1,\r\n2)\r\n") == "1,\r\n2"

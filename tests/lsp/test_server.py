@@ -547,3 +547,48 @@ def test_the_server_ends_with_its_client_s_process(start: Start) -> None:
     helper.kill()
     helper.wait()
     assert client.process.wait(10) == 1
+
+
+def whole(line: int, character: int) -> dict[str, Any]:
+    return {
+        "start": {"line": 0, "character": 0},
+        "end": {"line": line, "character": character},
+    }
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"range": whole(2**32 - 1, 0), "text": "abc = \n"},
+        {"range": whole(2**63, 2**63), "text": "abc = \n"},
+        {"range": None, "text": "abc = \n"},
+    ],
+)
+@pytest.mark.parametrize("told", [{"version": 2}, {"version": None}, {}])
+def test_a_change_told_loosely_is_applied(
+    start: Start, change: dict[str, Any], told: dict[str, Any]
+) -> None:
+    client = start(texts=["y"])
+    client.initialize()
+    document = {"uri": URI, "text": "x = \n"}
+    client.notify("textDocument/didOpen", {"textDocument": document})
+    changed = {"textDocument": {"uri": URI, **told}, "contentChanges": [change]}
+    client.notify("textDocument/didChange", changed)
+    assert client.request("stub/state", {})["texts"][URI] == "abc = \n"
+    assert texts(client.inline(URI, (0, 6))) == ["y"]
+
+
+def test_a_document_is_left_alone_when_a_change_cannot_be_read(start: Start) -> None:
+    client = start(texts=["y"])
+    begin(client)
+    broken = {"range": whole(-1, 0), "text": "abc"}
+    changed = {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [broken]}
+    client.notify("textDocument/didChange", changed)
+    assert client.inline(URI, (0, 4)) == []
+    assert (
+        "open it again"
+        in client.wait_for_note("window/showMessage")["params"]["message"]
+    )
+    whole_text = {"contentChanges": [{"text": "x = \n"}]}
+    client.notify("textDocument/didChange", changed | whole_text)
+    assert texts(client.inline(URI, (0, 4))) == ["y"]
