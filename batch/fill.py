@@ -17,9 +17,9 @@ from niello.infill.parse import Parsed
 
 from .gates import Judged, judge
 from .holes import Hole, draw_hole
-from .pace import Pace
 from .recipe import HoleRule, Step
 from .targets import Target
+from .width import Width
 
 _RETRY_TEMPERATURE = 0.7
 
@@ -88,7 +88,7 @@ class _Try:
 
 
 def fill_jobs(
-    jobs: Sequence[Job], filler: Filler, options: FillOptions, pace: Pace
+    jobs: Sequence[Job], filler: Filler, options: FillOptions, width: Width
 ) -> Iterator[tuple[int, Outcome]]:
     """Yield the outcome of each job by its number, as soon as it is settled."""
     most = options.max_tries
@@ -97,13 +97,13 @@ def fill_jobs(
     queues = [deque(range(len(jobs))), *(deque[int]() for _ in range(1, most))]
     spent = [0.0] * len(jobs)
     while any(queues):
-        again = _next_queue(queues, pace.width)
+        again = _next_queue(queues, width.now)
         queue = queues[again]
-        batch = [queue.popleft() for _ in range(min(pace.width, len(queue)))]
+        batch = [queue.popleft() for _ in range(min(width.now, len(queue)))]
         tries = [_Try(jobs[number]) for number in batch]
         temperature = _RETRY_TEMPERATURE if again else 0.0
         draws = Draws(1, temperature, options.seed + again)
-        _fill_holes(tries, filler, draws, options, pace)
+        _fill_holes(tries, filler, draws, options, width)
         for number, attempt in zip(batch, tries, strict=True):
             outcome = attempt.outcome(options, again + 1)
             spent[number] += outcome.seconds
@@ -134,7 +134,7 @@ def redraw(job: Job, filler: Filler, options: FillOptions, n: int) -> list[Outco
     for number in range(1, n + 1):
         draws = Draws(1, _RETRY_TEMPERATURE, options.seed + 1000 * number)
         attempt = _Try(job)
-        _fill_holes([attempt], filler, draws, options, Pace(1))
+        _fill_holes([attempt], filler, draws, options, Width(1))
         outcome = attempt.outcome(options, number)
         if not outcome.gate:
             found.setdefault(outcome.text, outcome)
@@ -146,7 +146,7 @@ def _fill_holes(
     filler: Filler,
     draws: Draws,
     options: FillOptions,
-    pace: Pace,
+    width: Width,
 ) -> None:
     """Fill all first holes together, then all second holes, and so on."""
     for hole in range(max(len(t.job.target.template.holes) for t in tries)):
@@ -158,7 +158,7 @@ def _fill_holes(
             and not attempt.too_large
         ]
         if batch:
-            _fill_batch(batch, hole, filler, draws, options, pace)
+            _fill_batch(batch, hole, filler, draws, options, width)
 
 
 def _fill_batch(
@@ -167,7 +167,7 @@ def _fill_batch(
     filler: Filler,
     draws: Draws,
     options: FillOptions,
-    pace: Pace,
+    width: Width,
 ) -> None:
     holes = [_draw(attempt, hole, options.room) for attempt in batch]
     canvases = [drawn.canvas for drawn in holes]
@@ -179,10 +179,10 @@ def _fill_batch(
             batch[0].too_large = True
             return
         for attempt in batch:
-            _fill_batch([attempt], hole, filler, draws, options, pace)
+            _fill_batch([attempt], hole, filler, draws, options, width)
         return
     seconds = time.monotonic() - started
-    pace.record(len(batch), sum(row[0].n_tokens for row in rows), seconds)
+    width.record(len(batch), sum(row[0].n_tokens for row in rows), seconds)
     for attempt, drawn, row in zip(batch, holes, rows, strict=True):
         text = drawn.judged(row[0].text) or ""
         if until := _rule(attempt.job, hole).until:

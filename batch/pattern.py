@@ -42,7 +42,10 @@ _AROUND_CALLS = {
     "cpp": "void f() {{ {}; }}",
     "go": "package p\nfunc f() {{ {} }}",
 }
-_CALLED = re.compile(r"[\w$]+(?:(?:\.|->|::)[\w$]+)*\(")
+_CALLED = re.compile(
+    r"(?!(?:sizeof|alignof|decltype|if|while|for|switch|return)\b)"
+    r"[\w$]+(?:(?:\.|->|::)[\w$]+)*\("
+)
 _METAVARIABLE = re.compile(r"(\$\$\$|\$)([A-Z_][A-Z0-9_]*)")
 
 
@@ -83,7 +86,7 @@ def _find_all(root: SgNode, language: str, source: str) -> list[SgNode]:
         }
         try:
             return root.find_all({"rule": {"pattern": pattern}})
-        except RuntimeError:  # It is none after all, as with `sizeof($A)`.
+        except RuntimeError:  # It is none after all.
             pass
     return root.find_all(pattern=source)
 

@@ -19,9 +19,9 @@ from .edits import Edit
 from .fill import FillOptions, Job, Outcome, fill_jobs
 from .git import HAS_CHANGES, with_changes
 from .journal import Event, number_of, text_of
-from .pace import Pace
 from .recipe import Step
 from .walk import Found, Skipped
+from .width import Width
 
 _CHUNK_FILES = 64
 _CHUNK_CHARACTERS = 1_000_000
@@ -50,7 +50,7 @@ class Run(NamedTuple):
     steps: Sequence[Step]
     filler: Filler
     options: FillOptions
-    pace: Pace
+    width: Width
     limit: int | None = None  # most targets
     max_bytes: int = MAX_BYTES
     settled: Mapping[
@@ -170,10 +170,10 @@ class _Planner:
         while part := fresh[start : start + width]:
             start += width
             todo = [jobs[index] for index in part]
-            outcomes = fill_jobs(todo, run.filler, run.options, run.pace)
+            outcomes = fill_jobs(todo, run.filler, run.options, run.width)
             if run.ask:
                 outcomes = iter(sorted(outcomes))
-                width = min(2 * width, run.pace.width)
+                width = min(2 * width, run.width.now)
             for place, outcome in outcomes:
                 yield part[place], outcome
 
@@ -181,7 +181,7 @@ class _Planner:
         """Count the size of files that are done in and tell how far the run is."""
         self._n_characters += n_characters
         return Progress(
-            self._n_characters, self._n_targets, self._n_settled, self._run.pace.width
+            self._n_characters, self._n_targets, self._n_settled, self._run.width.now
         )
 
 

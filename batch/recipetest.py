@@ -9,9 +9,9 @@ from niello.infill.files import decode_source
 from .document import Document
 from .edits import Edit
 from .fill import FillOptions, Job, fill_jobs
-from .pace import Pace
 from .recipe import Recipe, RecipeTest
 from .report import Colours, diff_lines
+from .width import Width
 
 
 class _Texts:
@@ -43,7 +43,7 @@ def _after(recipe: Recipe, test: RecipeTest) -> str:
         targets = document.targets(step)
         jobs = [Job(document.parsed, target, step) for target in targets]
         edits = []
-        for place, outcome in fill_jobs(jobs, filler, FillOptions(1), Pace(1)):
+        for place, outcome in fill_jobs(jobs, filler, FillOptions(1), Width(1)):
             target = targets[place]
             old = document.parsed.text[target.start : target.end]
             if not outcome.gate:

@@ -24,13 +24,13 @@ from .journal import (
     text_of,
 )
 from .options import RefactorOptions, fill_options, options_from_json, recipe_of
-from .pace import Pace
 from .plan import Progress, Run, plan
 from .recipe import Recipe
 from .recipetest import failures
 from .report import ProgressLine
 from .session import Session
 from .walk import Found, Skipped
+from .width import Width
 
 Load = Callable[[str], Filler]
 """Loads a model by name; called when there is something to fill, and not before."""
@@ -132,7 +132,7 @@ def _go_on(
         steps=recipe.steps,
         filler=filler,
         options=fill_options(options, recipe),
-        pace=Pace(options.jobs),
+        width=Width(options.jobs),
         limit=options.limit,
         max_bytes=options.max_bytes,
         settled=settled,

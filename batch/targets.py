@@ -144,15 +144,17 @@ def _selected(parsed: Parsed, name: str) -> Iterator[_Place]:
 
 
 def _without_braces(parsed: Parsed, place: _Place) -> _Place:
-    """Return what stands between the braces of a body, if something does."""
+    """Return what stands between the braces of a body: of an empty one, a place."""
     language, body = parsed.language, parsed.text[place.start : place.end]
     braced = body.startswith("{") and body.endswith("}")
     if language is None or language.layout == "indent" or not braced:
         return place
+    if language.name == "ruby":
+        return place  # Braces there make a value.
     left = 1 + len(body[1:]) - len(body[1:].lstrip())
     right = len(body[:-1].rstrip())
     if left >= right:
-        return place
+        left = right = 1
     return place._replace(start=place.start + left, end=place.start + right)
 
 

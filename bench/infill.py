@@ -167,7 +167,7 @@ def agreement(engine: Engine) -> dict[int, float]:
     The place counts from the known token on; the first drafted one has place 2, as the
     token at place 1 is free.
     """
-    counts = engine.limits.pace.checked if engine.limits.pace else {}
+    counts = engine.limits.pace.outcomes if engine.limits.pace else {}
     places = sorted({place for place, _ in counts})
     return {
         place + FIRST: round(

@@ -4,7 +4,7 @@ Every pass feeds the last known token and a draft of what may follow. Its causal
 check the draft: the longest agreeing run is committed, and the output after it is one
 more token for free, so a pass always gains a token and the text is the model's own
 (speculative decoding, arXiv 2211.17192). With a mask mode, blocks of masks stand after
-each possible end of the agreement and draft the next tokens in the same pass (cf.
+the likely ends of the agreement and draft the next tokens in the same pass (cf.
 TiDAR, arXiv 2511.08923). Rows of rejected and mask positions never stay in the cache.
 
 Knows nothing of spans beyond the canvas's stop rule.
@@ -34,7 +34,7 @@ class Limits(NamedTuple):
     """How much one pass feeds for one canvas."""
 
     n_draft: int  # most draft tokens; 0 writes one token a pass
-    pace: Pace | None = None  # chooses blocks of masks; None drafts by look-up alone
+    pace: Pace | None = None  # plans each pass; None feeds all that look-up finds
     sure: float = 0.0  # commit guesses of this probability unchecked; 0 checks all
 
 
@@ -109,20 +109,22 @@ class Filling:
         ``logits`` are the outputs at the last known token and at each checked token.
         """
         allowed = self._tokens.continuing(self._heal) if self._heal else None
-        if not (self._heal or self.canvas.may_be_empty or self._text().strip()):
-            logits = self._without_end(logits)
+        n_blank = self._n_blank()
+        logits, likely = self._without_ends(logits, n_blank)
         if limits.sure:
             choice = self._sampler.trust(logits, self.checked, allowed)
         else:
             choice = self._sampler.check(logits, self.checked, allowed)
         n_agreed = len(choice.token_ids) - 1
         self.cache.keep([*self.pending, *choice.token_ids[:n_agreed]])
-        for token_id, log_probability in zip(*choice, strict=True):
+        for row, (token_id, log_probability) in enumerate(zip(*choice, strict=True)):
             if token_id in self._tokens.special_ids:
                 self.reason = "end"
                 break
             self.token_ids.append(token_id)
             self._log_probability += log_probability
+            if row < n_blank:
+                self._log_probability += likely[row]
             self._heal = self._heal[len(self._tokens.decode([token_id])) :]
             # Agreed tokens past the end would count in the confidence, and how many
             # there are is a matter of pace.
@@ -166,14 +168,32 @@ class Filling:
         written = self._tokens.decode(self.token_ids[self._n_fixed :])
         return written[self._n_healed :].decode("utf-8", "ignore")
 
-    def _without_end(self, logits: Tensor) -> Tensor:
-        """Forbid ends in the first row; the confidence counts how likely they were."""
-        open_logits = logits.clone()
-        open_logits[0, list(self._tokens.special_ids)] = float("-inf")
-        self._log_probability += float(
-            open_logits[0].logsumexp(-1) - logits[0].logsumexp(-1)
-        )
-        return open_logits
+    def _n_blank(self) -> int:
+        """Return after how many checked tokens and fewer nothing is written yet."""
+        if self._heal or self.canvas.may_be_empty:
+            return 0
+        token_ids = self.token_ids[self._n_fixed :]
+        for n_blank, token_id in enumerate([*self.checked, 0]):
+            written = self._tokens.decode(token_ids)[self._n_healed :]
+            if written.decode("utf-8", "ignore").strip():
+                return n_blank
+            token_ids.append(token_id)
+        return 1 + len(self.checked)
+
+    def _without_ends(
+        self, logits: Tensor, n_blank: int
+    ) -> tuple[Tensor, Sequence[float]]:
+        """Forbid ends in the first rows, after which nothing would be written.
+
+        Beside them comes how likely it was, in each, that there is no end: it counts in
+        the confidence.
+        """
+        if not n_blank:
+            return logits, ()
+        opened = logits.clone()
+        opened[:n_blank, list(self._tokens.special_ids)] = float("-inf")
+        before, after = (each[:n_blank].logsumexp(-1) for each in (logits, opened))
+        return opened, (after - before).tolist()
 
     def _full(self) -> int | None:
         if self._heal:

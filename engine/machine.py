@@ -15,5 +15,5 @@ def describe() -> dict[str, str]:
         "torch": torch.__version__,
         "cpu": f"{capability}; {', '.join(features()) or 'no special features known'}",
         "threads": str(torch.get_num_threads()),
-        "kernel": f"{choose(*_USUAL).name} (the quickest of those timed)",
+        "kernel": f"{choose(*_USUAL).name} for large maps (timed here)",
     }

@@ -55,14 +55,14 @@ class Pace:
         self._tried = [_WEIGHT] * N_KINDS
         self._reached = [_WEIGHT * share for share in _REACHED]
         self._guessed = [_WEIGHT] * len(_REACHED)
-        self.checked = Counter[tuple[int, bool]]()  # drafts' tokens by place, if right
+        self.outcomes = Counter[tuple[int, bool]]()  # drafts' tokens by place, if right
 
     def learn(self, draft: Draft, n_checked: int, n_agreed: int) -> None:
         """Count a draft of whose first ``n_checked`` tokens ``n_agreed`` were right."""
         for place, kind in enumerate(draft.kinds[: min(n_checked, n_agreed + 1)]):
             self._tried[kind] += 1
             self._right[kind] += place < n_agreed
-            self.checked[place, place < n_agreed] += 1
+            self.outcomes[place, place < n_agreed] += 1
         if draft.kinds and draft.kinds[0] < N_SURENESS:
             for place, chance in enumerate(self._chances(draft)[: self.n_most]):
                 self._guessed[place] += 1

@@ -3,7 +3,6 @@
     ROOT/models/NAME/     a model ready to be mapped into memory
     ROOT/sources/FILE     the file it was converted from, kept for the next adapter
     ROOT/checked.json     which files were found good (modelfolder.py)
-    ROOT/timings.json     what is quickest on this machine (timings.py)
 
 A folder in models/ is whole or not there: it is made under another name and renamed.
 What is here is used without a look-up anywhere. Torch is not needed and not imported.

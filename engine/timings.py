@@ -8,7 +8,11 @@ A file that cannot be read or written costs the time alone.
 import json
 import logging
 import os
+import platform
+import re
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 import torch
@@ -80,8 +84,17 @@ def _read() -> dict[str, dict[str, object]]:
     return known if sound else {}
 
 
+@cache
+def _processor() -> str:
+    try:
+        told = re.search(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text())
+    except OSError:
+        told = None
+    return told[1] if told else platform.processor()
+
+
 def _machine() -> str:
     return (
-        f"{' '.join(features())}; {os.cpu_count()} processors;"
+        f"{_processor()}, {' '.join(features())}; {os.cpu_count()} of them;"
         f" {torch.get_num_threads()} threads; torch {torch.__version__}"
     )

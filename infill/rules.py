@@ -12,8 +12,8 @@ from .lines import is_blank
 # Control tokens of the families of models that fill code, as text. None of them is a
 # word of a programming language; a document that spells one may have it in a fill.
 _CONTROL = re.compile(
-    r"<\|[^|<>\s]+\|>|<｜[^｜>\n]{1,40}｜>|<(?:fim|file)_\w+>|▁?<EOT>|\[MASK\]"
-    r"|<\[[\w▁-]+\]>|<(?:start|end)_of_turn>|</s>"
+    r"<\|\w[\w▁-]*\|>|<｜[^｜>\n]{1,40}｜>|<(?:fim|file)_\w+>|▁?<EOT>|\[MASK\]"
+    r"|<\[(?:fim-\w+|\w+(?:▁\w+)+)\]>|<(?:start|end)_of_turn>|</s>"
 )
 _CLOSERS = (")", "]", "}")
 _QUOTES = ('"', "'", "`")
@@ -29,7 +29,8 @@ def cut_control(written: str, document: str) -> str:
     for match in _CONTROL.finditer(written):
         if match[0] in document:
             continue
-        if match[0] == "</s>" and "<s>" in document + written[: match.start()]:
+        before = document + written[: match.start()]
+        if match[0] == "</s>" and re.search(r"<s[\s>]", before):
             continue  # Struck-through text of a page.
         return written[: match.start()]
     return written
@@ -59,7 +60,8 @@ def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
 def _says(head: str, typed: str) -> bool:
     """Tell whether a text starts with what was typed, its last sign being whole."""
     follows = head[len(typed) : len(typed) + 1]
-    return head.startswith(typed) and (typed[-1] not in "=:" or follows not in "=:>~")
+    whole = not follows or typed[-1] not in "=:" or follows not in "=:>~"
+    return head.startswith(typed) and whole
 
 
 def drop_suffix_echo(

@@ -94,7 +94,9 @@ class Documents:
     def is_current(self, snapshot: Snapshot) -> bool:
         """Whether a document is still what it was when the snapshot was taken."""
         document = self.find(snapshot.uri)
-        return document is not None and document.version == snapshot.version
+        if document is None or document.is_lost:
+            return False
+        return document.version == snapshot.version
 
     def open(self, item: lsp_types.TextDocumentItem) -> Document:
         """Take over a document; one that is open already is replaced."""

@@ -8,6 +8,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types as lsp_types
 from pygls.lsp.server import LanguageServer
@@ -238,7 +239,9 @@ class NielloServer(LanguageServer):
                 if document is not None:
                     document.is_lost = True
                     self._drop_work(document.uri)
-                    self.status.say(f"Niello: {LOST}.")
+                    self.status.say(
+                        f"Niello, {Path(unquote(document.uri)).name}: {LOST}."
+                    )
 
     async def pull(self) -> None:
         """Fetch the model that the settings name, then load it."""

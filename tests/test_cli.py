@@ -170,4 +170,4 @@ def test_a_count_below_one_is_refused(
     with pytest.raises(SystemExit) as stopped:
         main(["refactor", "--marker", option, "-1"])
     assert stopped.value.code == 2
-    assert "must be 1 or more" in capsys.readouterr().err
+    assert "1 or more" in capsys.readouterr().err

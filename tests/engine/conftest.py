@@ -57,3 +57,9 @@ def closed_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@pytest.fixture(autouse=True)
+def timings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test read or write what was timed for the user's own models."""
+    monkeypatch.setattr("niello.engine.timings.home", lambda: tmp_path / "timings")

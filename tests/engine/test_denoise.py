@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from niello.engine.denoise import Filling, Limits, encode, fixed_tokens
-from niello.engine.draft import Draft
+from niello.engine.draft import NOTHING, Draft
 from niello.engine.engine import Engine
 from niello.engine.kernels import INT8
 from niello.engine.pace import Plan
@@ -226,3 +226,25 @@ def test_what_agreed_past_the_end_does_not_count(engine: Engine) -> None:
     assert fill.confidence == pytest.approx(
         float(logits[0].log_softmax(-1).max()), rel=1e-4
     )
+
+
+def test_ends_are_forbidden_as_long_as_nothing_is_written(engine: Engine) -> None:
+    tokens, n_tokens = engine.tokens, engine.model.facts.vocabulary
+    blank, letter = (tokens.encode(text)[0] for text in "\nx")
+    end = min(tokens.special_ids)
+    logits = torch.zeros(2, n_tokens)
+    logits[0, blank] = logits[1, end] = 9.0
+    logits[1, letter] = 8.0
+    cut = Canvas(Context("def f():\n", ""), "", 2, lambda _: None, False)
+    fills = []
+    for draft, passes in ((Draft([blank], [9]), [logits]), (NOTHING, logits.split(1))):
+        fixed, cache = encode(cut, tokens), engine.model.new_cache()
+        filling = Filling(cut, tokens, fixed, cache, Sampler())
+        for rows in passes:
+            filling.draft, filling.plan = draft, Plan(len(draft.token_ids), {})
+            filling.commit(rows, Limits(n_draft=8))
+        fills.append(filling.result())
+    drafted, plain = fills
+    assert drafted.text == plain.text == "\nx"
+    assert drafted.confidence == pytest.approx(plain.confidence)
+    assert drafted.confidence < float(logits[1].log_softmax(-1)[letter]) / 2

@@ -37,3 +37,16 @@ def test_operators_are_no_control_tokens() -> None:
 
 def test_a_fill_of_masks_gives_nothing() -> None:
     assert filled("def f():\n    return |\n", "python", "<|mask|><|mask|>") is None
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "let b: Box<[u8]> = v.into();",
+        "const a: Array<[string]> = [];",
+        "A <|--|> B",
+        '<s class="x">a</s>',
+    ],
+)
+def test_what_only_looks_like_a_control_token_stays(written: str) -> None:
+    assert cut_control(written, "") == written
