@@ -153,12 +153,21 @@ def test_the_inner_part_of_a_body_is_between_its_braces(text: str, inner: str) -
     assert [text[each.start : each.end] for each in found] == [inner]
 
 
+def test_braces_that_make_a_value_are_part_of_it() -> None:
+    text = "def f\n  { a: 1 }\nend\n"
+    (found,) = find_targets(
+        Step(Select("function.inner")), Path("a"), parse(text, "ruby")
+    )
+    assert text[found.start : found.end] == "{ a: 1 }"
+
+
 @pytest.mark.parametrize(
     ("language", "text", "pattern", "found"),
     [
         ("c", "void f() { x = g(1); }\n", "g($A)", ["g(1)"]),
         ("c", "void f() { a->g(1); }\n", "a->g($$$A)", ["a->g(1)"]),
         ("c", "void f() { x = sizeof(y); }\n", "sizeof($A)", ["sizeof(y)"]),
+        ("c", "void f() { g(x); sizeof(g(y)); }\n", "sizeof(g($A))", ["sizeof(g(y))"]),
         ("cpp", "void f() { std::move(x); }\n", "std::move($A)", ["std::move(x)"]),
         ("go", "package p\nfunc f() { fmt.Println(1) }\n", "fmt.Println($$$A)", None),
         ("go", "package p\nfunc f() { g(1) + h(2) }\n", "g($A) + h($B)", None),

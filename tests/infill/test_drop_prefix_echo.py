@@ -15,6 +15,10 @@ def test_a_copy_of_the_lines_above_goes() -> None:
     assert kept == "    return parse(text)"
 
 
+def test_a_copy_and_nothing_else_leaves_nothing() -> None:
+    assert drop_prefix_echo("total =", "total = ", []) == ""
+
+
 def test_one_line_said_again_on_purpose_stays() -> None:
     assert drop_prefix_echo("step()\nrest()", "", ["step()"]) == "step()\nrest()"
 
