@@ -592,3 +592,17 @@ def test_a_document_is_left_alone_when_a_change_cannot_be_read(start: Start) -> 
     whole_text = {"contentChanges": [{"text": "x = \n"}]}
     client.notify("textDocument/didChange", changed | whole_text)
     assert texts(client.inline(URI, (0, 4))) == ["y"]
+
+
+def test_a_fill_in_flight_for_a_document_that_got_lost_is_not_shown(
+    start: Start,
+) -> None:
+    client = start(texts=["y"], ms=400)
+    begin(client)
+    request = client.ask_inline(URI, (0, 4))
+    while calls(client) == 0:
+        pass
+    broken = {"range": whole(-1, 0), "text": "abc"}
+    changed = {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [broken]}
+    client.notify("textDocument/didChange", changed)
+    assert client.wait(request)["result"] == {"items": []}
