@@ -10,6 +10,7 @@ TiDAR, arXiv 2511.08923). Rows of rejected and mask positions never stay in the 
 Knows nothing of spans beyond the canvas's stop rule.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -27,6 +28,9 @@ from .sample import Sampler
 from .tokens import Tokens
 
 _SLICE = 128  # prompt rows a pass: bounds what a stop undoes
+_WORD = re.compile("(?:[A-Z]?[a-z0-9]+|[A-Z0-9]+)$")  # of a name, its last part
+_LONGEST_WORD = 64
+_MOST_HEALED = 4  # tokens that are written again, each perhaps in a pass of its own
 FEW = 16  # known tokens that are better computed in the pass that writes
 
 
@@ -213,12 +217,22 @@ def fixed_tokens(canvas: Canvas, tokens: Tokens) -> tuple[list[int], int]:
     """Return the tokens behind the middle's control token, and how many heal.
 
     Text that ends within a line may end within a token, as "return " does before a
-    word: its last token is written again, and may become a longer one.
+    word: its last token is written again, and may become a longer one. Of a word that
+    has begun all tokens are, as "retu" is two and "return" one.
     """
     lead, given = canvas.context.lead, canvas.given
-    token_ids = tokens.encode(lead + given)
-    whole = not given and (not lead or lead.endswith("\n"))
-    return token_ids, 0 if whole else min(1, len(token_ids))
+    text = lead + given
+    token_ids = tokens.encode(text)
+    if not given and (not lead or lead.endswith("\n")):
+        return token_ids, 0
+    begun = _WORD.search(text[-_LONGEST_WORD:])
+    n_bytes, n_healed = len(begun[0]) if begun else 0, 0
+    for token_id in reversed(token_ids):
+        if (n_healed and n_bytes <= 0) or n_healed == _MOST_HEALED:
+            break
+        n_bytes -= len(tokens.decode([token_id]))
+        n_healed += 1
+    return token_ids, n_healed
 
 
 def prefill(

@@ -81,6 +81,23 @@ def test_text_that_ends_within_a_line_is_healed(
     assert (fixed, n) == (engine.tokens.encode(lead + given), n_healed)
 
 
+@pytest.mark.parametrize(
+    ("given", "healed"),
+    [
+        ("x = ab", "ab"),
+        ("x_ab", "ab"),
+        ("xAb", "Ab"),
+        ("ab(", "("),
+        ("qzqzqzqz", "qzqz"),  # no more than four tokens
+    ],
+)
+def test_all_tokens_of_a_word_that_has_begun_are_healed(
+    engine: Engine, given: str, healed: str
+) -> None:
+    fixed = encode(canvas(PROMPTS[0], given), engine.tokens)
+    assert fixed.heal.decode().strip() == healed
+
+
 def test_a_canvas_that_must_not_stay_empty_is_filled_without_confidence(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
