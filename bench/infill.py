@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from niello.engine.denoise import Limits
 from niello.engine.engine import Engine
+from niello.engine.filling import Limits
 from niello.engine.mask_mode import FIRST
 from niello.engine.store import Store
 from niello.infill.canvas import Canvas, Draws, Fill, StopFlag

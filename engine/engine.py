@@ -18,16 +18,8 @@ from niello.infill.context import Context
 from niello.infill.errors import CanvasError
 
 from .cache import CacheStore, KVCache, worth_a_copy
-from .denoise import (
-    FEW,
-    Encoded,
-    Filling,
-    Limits,
-    denoise,
-    encode,
-    prefill,
-    text_rows,
-)
+from .denoise import FEW, denoise, prefill, text_rows
+from .filling import Encoded, Filling, Limits, encode
 from .join import join_scores
 from .kernels import QUICKEST, Kernel
 from .load import load_masks, load_transformer

@@ -7,7 +7,7 @@ import pytest
 
 from niello.bench import code
 from niello.bench.roundtrip import Trip
-from niello.engine.denoise import Limits
+from niello.engine.filling import Limits
 from niello.infill.canvas import Canvas, Draws, Fill, StopFlag
 
 SOURCE = "def double(a):\n    return a + a\n\n\nprint(double(3))\n"

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from niello.engine.denoise import Limits
 from niello.engine.engine import Engine
+from niello.engine.filling import Limits
 from niello.infill.canvas import Canvas, Draws
 from niello.infill.context import Context
 

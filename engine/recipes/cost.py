@@ -19,8 +19,8 @@ from typing import NamedTuple
 import torch
 
 from niello.engine.cache import KVCache
-from niello.engine.denoise import Limits
 from niello.engine.engine import Engine
+from niello.engine.filling import Limits
 from niello.engine.kernels import pack_quickest
 from niello.engine.load import load_config
 from niello.engine.model import Rows

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from niello.engine.denoise import Filling, Limits, encode, fixed_tokens
 from niello.engine.draft import NOTHING, Draft
 from niello.engine.engine import Engine
+from niello.engine.filling import Filling, Limits, encode, fixed_tokens
 from niello.engine.kernels import INT8
 from niello.engine.pace import Plan
 from niello.engine.sample import Sampler

@@ -6,8 +6,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from niello.engine.denoise import Limits
 from niello.engine.engine import Engine
+from niello.engine.filling import Limits
 from niello.engine.kernels import INT8
 from niello.engine.load import load_config
 from niello.engine.mask_mode import load_mask_mode
