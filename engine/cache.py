@@ -6,14 +6,26 @@ depends on the tokens before it and on nothing else.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 _WORTH_A_COPY = 32  # rows that must be saved
-# Rows by which a cache grows, and in which it is read. Products of up to this length
-# are plain sums from first to last in the libraries seen (see `onednn_pays`).
-STEP = 192
+# Rows by which a cache grows and in which it is read; a small step leaves few rows that
+# are read for nothing. Products of up to 192 terms are plain sums from first to last in
+# the libraries seen (see `onednn_pays`).
+STEP = 96
+
+
+class Seen(NamedTuple):
+    """Keys and values of one layer, in whole steps and as products read them best.
+
+    What lies after the rows that were written is finite and nothing.
+    """
+
+    keys: Tensor  # (kv_heads, dim, rows)
+    values: Tensor  # (steps, kv_heads, STEP, dim)
 
 
 class KVCache:
@@ -22,37 +34,44 @@ class KVCache:
     def __init__(self, n_layers: int, n_kv_heads: int, head_dim: int) -> None:
         """Start empty; storage grows as rows are appended."""
         self.token_ids: list[int] = []
-        self._shape = (n_layers, 2, n_kv_heads, head_dim)
-        self._rows = torch.zeros(n_layers, 2, n_kv_heads, 0, head_dim)
+        self._shape = (n_layers, n_kv_heads, head_dim)
+        self._keys = torch.zeros(n_layers, n_kv_heads, head_dim, 0)
+        self._values = torch.zeros(n_layers, 0, n_kv_heads, STEP, head_dim)
 
     @property
     def n_bytes(self) -> int:
         """Memory held, in bytes."""
-        return self._rows.nbytes
+        return self._keys.nbytes + self._values.nbytes
 
     def reserve(self, n_rows: int) -> None:
         """Make room for ``n_rows`` rows after those that are kept."""
-        needed = len(self.token_ids) + n_rows
-        if needed > self._rows.shape[3]:
-            n_layers, _, n_kv_heads, head_dim = self._shape
-            capacity = whole_steps(needed)
-            grown = torch.zeros(n_layers, 2, n_kv_heads, capacity, head_dim)
-            kept = len(self.token_ids)
-            grown[:, :, :, :kept] = self._rows[:, :, :, :kept]
-            self._rows = grown
+        needed = whole_steps(len(self.token_ids) + n_rows)
+        if needed > self._keys.shape[-1]:
+            n_layers, n_kv_heads, head_dim = self._shape
+            keys = torch.zeros(n_layers, n_kv_heads, head_dim, needed)
+            values = torch.zeros(n_layers, needed // STEP, n_kv_heads, STEP, head_dim)
+            kept = whole_steps(len(self.token_ids))
+            keys[..., :kept] = self._keys[..., :kept]
+            values[:, : kept // STEP] = self._values[:, : kept // STEP]
+            self._keys, self._values = keys, values
 
-    def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Put new rows ``(kv_heads, time, dim)`` after the kept ones; return all rows.
+    def write(self, layer: int, keys: Tensor, values: Tensor) -> Seen:
+        """Put new rows ``(time, kv_heads, dim)`` after the kept ones; return all rows.
 
-        Returned are whole steps; what lies after the new rows is finite and nothing.
         The rows count as kept only once `keep` names their tokens.
         """
         start = len(self.token_ids)
-        stop = start + keys.shape[1]
-        self._rows[layer, 0, :, start:stop] = keys
-        self._rows[layer, 1, :, start:stop] = values
+        stop = start + len(keys)
+        self._keys[layer, :, :, start:stop] = keys.permute(1, 2, 0)
+        for first in range(start - start % STEP, stop, STEP):
+            here = slice(max(start, first), min(stop, first + STEP))
+            part = values[here.start - start : here.stop - start].transpose(0, 1)
+            step = self._values[layer, first // STEP]
+            step[:, here.start - first : here.stop - first] = part
         whole = whole_steps(stop)
-        return self._rows[layer, 0, :, :whole], self._rows[layer, 1, :, :whole]
+        return Seen(
+            self._keys[layer, :, :, :whole], self._values[layer, : whole // STEP]
+        )
 
     def keep(self, token_ids: Sequence[int]) -> None:
         """Count the first rows of the last pass as text; the others are dropped."""
@@ -64,10 +83,11 @@ class KVCache:
 
     def copy(self, n_rows: int | None = None) -> "KVCache":
         """Return an independent cache with the first ``n_rows`` rows, or all."""
-        twin = KVCache(self._shape[0], self._shape[2], self._shape[3])
+        twin = KVCache(*self._shape)
         twin.token_ids = self.token_ids[:n_rows]
-        n_kept = len(twin.token_ids)
-        twin._rows = self._rows[:, :, :, : whole_steps(n_kept)].clone()
+        whole = whole_steps(len(twin.token_ids))
+        twin._keys = self._keys[..., :whole].clone()
+        twin._values = self._values[:, : whole // STEP].clone()
         return twin
 
 

@@ -26,6 +26,7 @@ from .load import load_masks, load_transformer
 from .model import Stopped, Transformer
 from .pace import Pace, measure
 from .sample import Sampler
+from .threads import Threads
 from .tokens import Tokens
 
 _VARIED = 0.7  # temperature of further candidates when the first is greedy
@@ -81,6 +82,7 @@ class Engine:
         pace = None
         if n_most := load_masks(folder, model, kernel):
             pace = Pace(measure(model), n_most)
+        model.watched = Threads(torch.get_num_threads()).watched
         # Without a mask mode nothing is guessed that could be left unchecked.
         sure = 0.0 if check or pace is None else _SURE
         limits = Limits(n_draft=8, pace=pace, sure=sure)

@@ -6,7 +6,8 @@ sequence attends to its own cache; so a batch needs no padding, and a row's resu
 not depend on its neighbours. Knows nothing of text, masks to fill, or sampling.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple, Protocol
 
 import torch
@@ -16,7 +17,7 @@ from torch import Tensor
 from niello.infill.canvas import StopFlag, never
 
 from .attention import attend, attention_bias, rotate
-from .cache import KVCache
+from .cache import KVCache, Seen
 from .draft import Draft
 from .kernels import Linear
 
@@ -111,8 +112,7 @@ class _Heads(NamedTuple):
     """One sequence's part of a layer."""
 
     queries: Tensor  # (time, heads, dim)
-    keys: Tensor  # (kv_heads, seen, dim)
-    values: Tensor  # (kv_heads, seen, dim)
+    seen: Seen
 
 
 class Transformer:
@@ -129,7 +129,9 @@ class Transformer:
         """Join the parts; ``embedding`` is ``(vocabulary, width)``, any float type."""
         self.facts = facts
         self.mask_mode: MaskMode | None = None
-        self.onednn = False  # whether attention of many rows is oneDNN's
+        self.onednn = False  # whether attention is left to oneDNN
+        # What surrounds each pass, as `Threads.watched` does.
+        self.watched: Callable[[], AbstractContextManager[None]] = nullcontext
         self._guesser: Guesser | None = None
         self._embedding = embedding
         self._layers = layers
@@ -149,8 +151,9 @@ class Transformer:
         Each cache holds the new rows' keys and values afterwards, not yet kept. The
         flag is read before each layer and ends the pass with `Stopped`.
         """
-        hidden, shared = self._begin(batch)
-        self._compute(self.facts.n_layers, hidden, shared, stop)
+        with self.watched():
+            hidden, shared = self._begin(batch)
+            self._compute(self.facts.n_layers, hidden, shared, stop)
         return hidden
 
     @torch.inference_mode()
@@ -159,10 +162,11 @@ class Transformer:
 
         The last layer's are all that is computed of it.
         """
-        hidden, shared = self._begin(batch)
         last = self.facts.n_layers - 1
-        self._compute(last, hidden, shared, stop)
-        self._project(last, self._norm(hidden, self._layers[last].norm_in), shared)
+        with self.watched():
+            hidden, shared = self._begin(batch)
+            self._compute(last, hidden, shared, stop)
+            self._project(last, self._norm(hidden, self._layers[last].norm_in), shared)
 
     @torch.inference_mode()
     def logits(self, hidden: Tensor) -> Tensor:
@@ -263,10 +267,8 @@ class Transformer:
         return [
             _Heads(
                 turned_part[:, : facts.n_heads],
-                *rows.cache.write(
-                    number,
-                    turned_part[:, facts.n_heads :].transpose(0, 1),
-                    part[:, n_turned:].transpose(0, 1),
+                rows.cache.write(
+                    number, turned_part[:, facts.n_heads :], part[:, n_turned:]
                 ),
             )
             for rows, turned_part, part in parts

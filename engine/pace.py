@@ -25,7 +25,7 @@ _REACHED = (0.7, 0.45, 0.25, 0.15, 0.1)  # chance that a block is right so far, 
 _FOUND = (0.4, 0.55, 0.75)  # chance of what is looked up, by the length of the ending
 _WEIGHT = 20.0  # guesses that these count for
 _LEAST = 0.01  # of a pass, what a row costs at least
-_CONTEXT = 3 * STEP  # rows of a usual context
+_CONTEXT = 6 * STEP  # rows of a usual context
 
 
 class Cost(NamedTuple):

@@ -144,7 +144,8 @@ class Settings:
     )
     threads: int = _setting(
         0,
-        "Threads the model computes with; 0 takes the physical cores.",
+        "Most threads the model computes with; 0 takes the physical cores. Fewer are"
+        " used while others need the cores.",
         low=0,
         high=512,
     )

@@ -28,10 +28,10 @@ examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    # Threads that spin for long stand in each other's way on a busy machine, and waking
-    # one that sleeps costs a third of a pass on a quiet one; so they spin for a little.
-    # GNU's OpenMP reads this when torch is first imported.
-    os.environ.setdefault("GOMP_SPINCOUNT", "1500")
+    # Waking threads that sleep costs a tenth of a pass, those that spin for long are in
+    # the way of others: they spin for a little. What a busy machine needs besides is in
+    # engine/threads.py. GNU's OpenMP reads this when torch is first imported.
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     argv = sys.argv[1:] if argv is None else argv
     parser = _parser()
     # A blank keeps argparse from taking the place `-:3`, of standard input, for a flag.

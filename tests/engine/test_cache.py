@@ -2,13 +2,13 @@
 
 import torch
 
-from niello.engine.cache import CacheStore, KVCache, common_length
+from niello.engine.cache import STEP, CacheStore, KVCache, common_length
 
 
 def filled(token_ids: list[int]) -> KVCache:
     cache = KVCache(n_layers=1, n_kv_heads=1, head_dim=2)
     cache.reserve(len(token_ids))
-    rows = torch.tensor(token_ids).float()[None, :, None].expand(1, -1, 2)
+    rows = torch.tensor(token_ids).float()[:, None, None].expand(-1, 1, 2)
     cache.write(0, rows, -rows)
     cache.keep(token_ids)
     return cache
@@ -41,8 +41,19 @@ def test_a_grown_cache_keeps_its_rows() -> None:
     cache = filled([5, 6])
     cache.reserve(1000)
     keys, values = cache.write(0, torch.ones(1, 1, 2), torch.ones(1, 1, 2))
-    assert keys[0, :3, 0].tolist() == [5.0, 6.0, 1.0]
-    assert values[0, :2, 0].tolist() == [-5.0, -6.0]
+    assert keys[0, 0, :3].tolist() == [5.0, 6.0, 1.0]
+    assert values[0, 0, :2, 0].tolist() == [-5.0, -6.0]
+
+
+def test_rows_may_lie_on_both_sides_of_a_step() -> None:
+    token_ids = list(range(STEP - 2))
+    cache = filled(token_ids)
+    cache.reserve(4)
+    new = torch.arange(4.0)[:, None, None].expand(-1, 1, 2)
+    keys, values = cache.write(0, new, new)
+    assert keys[0, 1, STEP - 3 : STEP + 2].tolist() == [STEP - 3.0, 0, 1, 2, 3]
+    assert values[0, 0, -3:, 1].tolist() == [3.0 - STEP, 0, 1]
+    assert values[1, 0, :2, 1].tolist() == [2, 3]
 
 
 def test_a_copy_is_independent() -> None:

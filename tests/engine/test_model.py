@@ -64,7 +64,15 @@ def test_logits_equal_the_reference(reference: Qwen2ForCausalLM, folder: Path) -
 
 @pytest.mark.parametrize("onednn", [False, True])
 @pytest.mark.parametrize(
-    "sizes", [[300], [1] * 20 + [280], [191, 2, 107], [64, 64, 64, 64, 44]]
+    "sizes",
+    [
+        [300],
+        [1] * 20 + [280],
+        [191, 2, 107],
+        [95, 2, 203],
+        [64, 64, 64, 64, 44],
+        [1535, 1, 3, 80],  # more steps than are added up at once
+    ],
 )
 def test_rows_are_the_same_to_the_last_bit_however_they_are_cut(
     folder: Path, sizes: list[int], onednn: bool
@@ -73,11 +81,24 @@ def test_rows_are_the_same_to_the_last_bit_however_they_are_cut(
     if onednn and not onednn_pays(14, 2, 64):
         pytest.skip("oneDNN is no quicker on this processor, or sums up differently")
     model.onednn = onednn
-    token_ids = torch.randint(0, 320, (300,))
+    token_ids = torch.randint(0, 320, (sum(sizes),))
     whole = compute(model, model.new_cache(), token_ids)
     cache = model.new_cache()
     parts = [compute(model, cache, part) for part in token_ids.split(sizes)]
     assert torch.equal(torch.cat(parts), whole)
+
+
+def test_rows_are_the_same_to_the_last_bit_on_more_threads(folder: Path) -> None:
+    model = load_transformer(folder, INT8)
+    token_ids = torch.randint(0, 320, (300,))
+    before = torch.get_num_threads()
+    computed = []
+    for n_threads in (1, 2, 3):
+        torch.set_num_threads(n_threads)
+        computed.append(compute(model, model.new_cache(), token_ids))
+    torch.set_num_threads(before)
+    assert torch.equal(computed[0], computed[1])
+    assert torch.equal(computed[0], computed[2])
 
 
 def test_a_batch_equals_its_sequences_alone(folder: Path) -> None:
