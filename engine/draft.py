@@ -26,6 +26,10 @@ class Draft(NamedTuple):
         """Return the first ``n_most`` guesses."""
         return Draft(self.token_ids[: max(0, n_most)], self.kinds[: max(0, n_most)])
 
+    def then(self, more: "Draft") -> "Draft":
+        """Return these guesses and more after them."""
+        return Draft(self.token_ids + more.token_ids, self.kinds + more.kinds)
+
 
 NOTHING = Draft([], [])
 
@@ -44,15 +48,19 @@ class LookUp:
         self._places: dict[tuple[int, ...], tuple[int, int]] = {}
         self._n_indexed = 0
 
-    def draft(self, token_ids: Sequence[int], n_most: int) -> Draft:
+    def draft(
+        self, token_ids: Sequence[int], n_most: int, ahead: Sequence[int] = ()
+    ) -> Draft:
         """Return the tokens after the latest earlier occurrence of the ending.
 
-        How much of the ending was found is what kind of guesses they are.
+        The ending is that of the tokens with what is guessed ``ahead``. How much of it
+        was found is what kind of guesses they are.
         """
         self._index(token_ids)
         n_tokens = len(token_ids)
+        ending = (*token_ids[-_LONGEST:], *ahead)
         for length in range(min(_LONGEST, n_tokens - 1), _SHORTEST - 1, -1):
-            latest, before = self._places.get(tuple(token_ids[-length:]), (0, 0))
+            latest, before = self._places.get(ending[-length:], (0, 0))
             place = before if latest == n_tokens else latest
             if place:
                 # The longer the ending that ran alike, the further it is trusted.

@@ -13,7 +13,7 @@ from torch import Tensor
 from niello.infill.canvas import Canvas, Fill, Reason
 
 from .cache import KVCache
-from .draft import NOTHING, LookUp
+from .draft import NOTHING, Draft, LookUp
 from .pace import Pace, Plan
 from .sample import Sampler
 from .tokens import Tokens
@@ -70,7 +70,7 @@ class Filling:
         self._look_up = LookUp()
 
     def plan_pass(self, limits: Limits, n_canvases: int) -> None:
-        """Choose between the masks' draft and a looked-up one, and what to feed of it.
+        """Choose a draft, and what to feed of it.
 
         The pass is shared by ``n_canvases``.
         """
@@ -79,9 +79,7 @@ class Filling:
         if self._heal:
             self.draft = NOTHING
         elif n_most > 0 and not limits.sure:
-            found = self._look_up.draft(self.token_ids, n_most)
-            if pace is None or pace.likely(found) > pace.likely(self.draft):
-                self.draft = found
+            self.draft = self._drafted(n_most, pace)
         self.draft = self.draft.first(n_most)
         n_draft = len(self.draft.token_ids)
         if pace is None or n_most <= 0:
@@ -90,6 +88,15 @@ class Filling:
             self.plan = Plan(n_draft, {n_draft: pace.n_most})
         else:
             self.plan = pace.plan(self.draft, n_canvases)
+
+    def _drafted(self, n_most: int, pace: Pace | None) -> Draft:
+        """Return the masks' draft and what followed it before, or a looked-up one."""
+        guesses = self.draft.first(n_most)
+        n_left = n_most - len(guesses.token_ids)
+        look_up = self._look_up.draft
+        longer = guesses.then(look_up(self.token_ids, n_left, guesses.token_ids))
+        found = look_up(self.token_ids, n_most)
+        return found if pace and pace.likely(found) > pace.likely(longer) else longer
 
     @property
     def checked(self) -> list[int]:

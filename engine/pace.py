@@ -63,10 +63,10 @@ class Pace:
             self._tried[kind] += 1
             self._right[kind] += place < n_agreed
             self.outcomes[place, place < n_agreed] += 1
-        if draft.kinds and draft.kinds[0] < N_SURENESS:
-            for place, chance in enumerate(self._chances(draft)[: self.n_most]):
-                self._guessed[place] += 1
-                self._reached[place] += chance
+        guesses = [kind for kind in draft.kinds if kind < N_SURENESS]
+        for place, chance in enumerate(self._chances(draft)[: len(guesses)]):
+            self._guessed[place] += 1
+            self._reached[place] += chance
 
     def likely(self, draft: Draft) -> float:
         """Return how many tokens of a draft are right on average."""

@@ -21,6 +21,15 @@ def test_an_index_grows_with_its_text() -> None:
     assert look_up.draft([1, 2, 3, 1, 2], 4).token_ids == [3, 1]
 
 
+def test_what_is_guessed_ahead_is_continued_as_well() -> None:
+    look_up = LookUp()
+    text = [1, 2, 3, 4, 9, 1, 2]
+    assert look_up.draft(text, 2, [3]).token_ids == [4, 9]
+    # The guesses themselves are not known to have been written.
+    assert look_up.draft([*text, 7, 4], 2, [9]).token_ids == [1, 2]
+    assert look_up.draft([*text, 7, 4], 2, [3]) == NOTHING
+
+
 def test_kinds_tell_surer_guesses_and_longer_endings_apart() -> None:
     short = LookUp().draft([1, 2, 3, 9, 2, 3], 1).kinds
     long = LookUp().draft([1, 2, 3, 9, 1, 2, 3], 1).kinds

@@ -2,7 +2,7 @@
 
 import pytest
 
-from niello.engine.draft import NOTHING, Draft, guessed
+from niello.engine.draft import NOTHING, Draft, LookUp, guessed
 from niello.engine.pace import Cost, Pace, Plan
 
 CHEAP = Cost(1.0, 0.01)
@@ -53,6 +53,16 @@ def test_how_guesses_turn_out_is_learned(n_agreed: int) -> None:
     for _ in range(200):
         pace.learn(unsure, 3, n_agreed)
     assert (pace.likely(unsure) > before) == (n_agreed > 0)
+
+
+def test_what_was_looked_up_after_guesses_tells_nothing_of_blocks() -> None:
+    longer, alone = Pace(CHEAP, 5), Pace(CHEAP, 5)
+    looked_up = LookUp().draft([1, 2, 3, 1, 2], 2)
+    for _ in range(100):
+        longer.learn(draft(0.9, 0.9).then(looked_up), 4, 4)
+        alone.learn(draft(0.9, 0.9), 2, 2)
+    assert longer.plan(NOTHING) == alone.plan(NOTHING)
+    assert longer.likely(looked_up) > alone.likely(looked_up)
 
 
 def test_wrong_guesses_shorten_the_blocks() -> None:
