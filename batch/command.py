@@ -55,7 +55,7 @@ def add_parser(
     apply.add_argument("--allow-dirty", action="store_true", help=_DIRTY)
     apply.add_argument("--verify-cmd", metavar="CMD", help=_VERIFY)
     apply.add_argument("--json", action="store_true", help="print events as JSON lines")
-    apply.add_argument("--report", type=Path, metavar="FILE.html")
+    apply.add_argument("--report", type=_new_file, metavar="FILE.html")
     apply.set_defaults(run=run_apply)
 
 
@@ -129,10 +129,19 @@ def _add_manner(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--write", action="store_true", help="write the changes")
     group.add_argument("-i", "--interactive", action="store_true", help="ask for each")
     group.add_argument("--json", action="store_true", help="print events as JSON lines")
-    group.add_argument("--report", type=Path, metavar="FILE.html")
+    group.add_argument("--report", type=_new_file, metavar="FILE.html")
     group.add_argument("--resume", metavar="RUN", help="go on with a run, or `last`")
     group.add_argument("--allow-dirty", action="store_true", help=_DIRTY)
     group.add_argument("--no-progress", action="store_true")
+
+
+def _new_file(text: str) -> Path:
+    """Refuse a place where nothing could be written, before any work is done for it."""
+    path = Path(text)
+    if path.is_dir() or not path.parent.is_dir():
+        wrong = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise argparse.ArgumentTypeError(f"{path}: {wrong}")
+    return path
 
 
 def _count(text: str) -> int:

@@ -171,3 +171,21 @@ def test_a_count_below_one_is_refused(
         main(["refactor", "--marker", option, "-1"])
     assert stopped.value.code == 2
     assert "1 or more" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("place", "told"), [("nowhere/out.html", "no folder nowhere"), (".", "is a folder")]
+)
+def test_a_report_that_could_not_be_written_is_refused_at_once(
+    place: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command in (["refactor", "--marker"], ["apply"]):
+        with pytest.raises(SystemExit) as stopped:
+            main([*command, "--report", place])
+        assert stopped.value.code == 2
+        assert told in capsys.readouterr().err
