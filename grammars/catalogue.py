@@ -46,6 +46,7 @@ class Language(NamedTuple):
     indent: str = "    "
     continues: tuple[str, ...] = ()
     terminator: str = ""
+    header: str = ""  # what ends a line that a deeper block has to follow
     ascii: bool = False  # whether the grammar's scanner is safe with ASCII only
     lineage: tuple[str, ...] = ()  # query folders, own one first
 
@@ -164,6 +165,7 @@ def _language(name: str, rows: dict[str, _Row]) -> Language:
         indent=_text(row, "indent") or "    ",
         continues=_texts(row, "continues"),
         terminator=_text(row, "terminator"),
+        header=_text(row, "header"),
         ascii=bool(row.get("ascii", False)),
         lineage=tuple(lineage),
     )

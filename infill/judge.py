@@ -98,7 +98,8 @@ class Judge:
         written = apply("repeats", self._drop_repeats(written))
         written = apply("indentation", self._set_indentation(written))
         written = apply("brackets", self._balance(written))
-        cut = cut or "brackets" in verdict
+        written = apply("headers", self._cut_headers(written))
+        cut = cut or not {"brackets", "headers"}.isdisjoint(verdict)
         written = rules.trim_end(written, self.suffix, cut)
         if is_blank(written):
             return None
@@ -237,6 +238,12 @@ class Judge:
             return written
         before = (self.near[: -len(self.suffix) or None] + self.given)[-2000:]
         return rules.drop_stray_closer(written, before.rpartition("\n\n")[2])
+
+    def _cut_headers(self, written: str) -> str:
+        if self.span.kind in ("string", "comment") or not is_blank(self.place.rest):
+            return written
+        below = lines_after(self.parsed.text, self.span.end)
+        return rules.cut_headers(written, self.given, below, self.parsed.language)
 
     def _set_indentation(self, written: str) -> str:
         language = self.parsed.language

@@ -5,9 +5,12 @@ rule returns what is to stay of it, unchanged if the rule has nothing to say.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from .lines import is_blank
+from niello.grammars.catalogue import Language
+
+from .lexis import unclosed
+from .lines import is_blank, width
 
 # Control tokens of the families of models that fill code, as text. None of them is a
 # word of a programming language; a document that spells one may have it in a fill.
@@ -102,6 +105,27 @@ def drop_suffix_echo(
     if quoted and spare and body.endswith(quoted[0]):
         return body[: -len(quoted[0])]  # And so the quote after this.
     return written
+
+
+def cut_headers(
+    written: str, given: str, below: Iterable[str], language: Language | None
+) -> str:
+    """Cut what opens a block last if no block follows, which parsers forgive.
+
+    ``below`` are the lines behind the span. A text that is nothing else stays: whoever
+    takes it goes on with the block.
+    """
+    if language is None or not language.header or unclosed(given + written, language):
+        return written
+    note = re.compile(rf"\s*(?:{'|'.join(language.line_comments)}|$)")
+    depth = next((width(line) for line in below if not note.match(line)), 0)
+    while True:
+        body = written.rstrip()
+        kept, later, last = body.rpartition("\n")
+        is_header = body.endswith(language.header) and width(last) >= depth
+        if not is_header or not later or is_blank(given + kept):
+            return written
+        written = kept
 
 
 def _echoes_lines(kept: str, tail: str, below: str, cut: bool) -> bool:
