@@ -122,8 +122,10 @@ def cut_headers(
     while True:
         body = written.rstrip()
         kept, later, last = body.rpartition("\n")
-        is_header = body.endswith(language.header) and width(last) >= depth
-        if not is_header or not later or is_blank(given + kept):
+        is_header = body.endswith(language.header) and not note.match(last)
+        if not is_header or width(last) < depth:
+            return written
+        if not later or is_blank(given + kept):
             return written
         written = kept
 

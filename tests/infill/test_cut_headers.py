@@ -10,6 +10,7 @@ from filling import filled
         ("if x:\n    |\nreturn n\n", "return y\nelse:", "return y"),
         ("def f(x):\n    |\n", "y()\n    for i in x:\n        if i:", "y()"),
         ("def f(x):\n    |\n        # note\n    z()\n", "y()\n    if x:", "y()"),
+        ("def f(x):\n    |\n", "y()\n    # then:", "y()\n    # then:"),
         # What follows belongs to it.
         ("for i in x:\n    |\n        y()\n", "z()\n    if i:", "z()\n    if i:"),
         # The user goes on with a header that is all, or the end of one.
