@@ -118,12 +118,14 @@ def cut_headers(
     if language is None or not language.header or unclosed(given + written, language):
         return written
     note = re.compile(rf"\s*(?:{'|'.join(language.line_comments)}|$)")
-    depth = next((width(line) for line in below if not note.match(line)), 0)
+    following = next((line for line in below if not note.match(line)), "")
+    if following.lstrip().startswith(language.continues):
+        return written  # It goes on with what is opened here.
     while True:
         body = written.rstrip()
         kept, later, last = body.rpartition("\n")
         is_header = body.endswith(language.header) and not note.match(last)
-        if not is_header or width(last) < depth:
+        if not is_header or width(last) < width(following):
             return written
         if not later or is_blank(given + kept):
             return written

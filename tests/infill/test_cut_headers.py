@@ -13,6 +13,7 @@ from filling import filled
         ("def f(x):\n    |\n", "y()\n    # then:", "y()\n    # then:"),
         # What follows belongs to it.
         ("for i in x:\n    |\n        y()\n", "z()\n    if i:", "z()\n    if i:"),
+        ("|\nelse:\n    z()\n", "y()\nif x:", "y()\nif x:"),
         # The user goes on with a header that is all, or the end of one.
         ("def f(x):\n    |\n    return x\n", "if x:", "if x:"),
         ("def f(x):\n    if a|\n    return x\n", " == b:", " == b:"),
