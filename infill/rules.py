@@ -115,7 +115,10 @@ def cut_headers(
     ``below`` are the lines behind the span. A text that is nothing else stays: whoever
     takes it goes on with the block.
     """
-    if language is None or not language.header or unclosed(given + written, language):
+    header = language.header if language else ""
+    if not language or not header or not written.rstrip().endswith(header):
+        return written
+    if unclosed(given + written, language):
         return written
     note = re.compile(rf"\s*(?:{'|'.join(language.line_comments)}|$)")
     following = next((line for line in below if not note.match(line)), "")
@@ -124,7 +127,7 @@ def cut_headers(
     while True:
         body = written.rstrip()
         kept, later, last = body.rpartition("\n")
-        is_header = body.endswith(language.header) and not note.match(last)
+        is_header = body.endswith(header) and not note.match(last)
         if not is_header or width(last) < width(following):
             return written
         if not later or is_blank(given + kept):
