@@ -8,9 +8,9 @@ the whole span.
 from itertools import islice
 from typing import NamedTuple
 
-from . import margins, rules
+from . import echo, margins, rules
 from .canvas import StopRule
-from .lexis import breaks_off, tokens, unclosed
+from .lexis import breaks_off, tokens
 from .lines import (
     is_blank,
     line_break,
@@ -23,10 +23,10 @@ from .lines import (
 )
 from .parse import Parsed, parse_again, replace
 from .place import find_place
+from .repairs import repairs
 from .span import Span, enclosing, expected_indent, opens, step
 from .stop import closed_too_much
 
-_MOST_CUTS = 24  # places to cut back to that are tried
 _MOST_ROUNDS = 5
 _NEAR = 4000  # code points after a span that a text is compared with
 
@@ -93,7 +93,7 @@ class Judge:
         written = apply("end", self._cut_at_end(written))
         cut = cut or "end" in verdict
         opened = bool(self.place.frames) and self.place.frames[-1].given
-        kept = rules.drop_suffix_echo(written, self.suffix, cut, opened)
+        kept = echo.drop_suffix_echo(written, self.suffix, cut, opened, self.given)
         written = apply("suffix", kept)
         written = apply("repeats", self._drop_repeats(written))
         written = apply("indentation", self._set_indentation(written))
@@ -169,30 +169,13 @@ class Judge:
 
     def _repairs(self, written: str) -> list[tuple[str, str]]:
         rest = self.suffix.split("\n", 1)[0]
-        tries = [
-            ("joined", written[:-size])
-            for size in range(min(len(rest), len(written)), 0, -1)
-            if written.endswith(rest[:size])
-        ]
-        if written.rstrip().endswith((")", "]", "}")):
-            tries.append(("brackets", written.rstrip()[:-1]))
-        missing = unclosed(self.given + written, self.parsed.language)
-        missing = [bracket for bracket in missing if bracket.offset >= self.n_given]
-        closers = "".join(bracket.closer for bracket in reversed(missing))
-        if closers:
-            tries.append(("closed", written.rstrip() + closers))
+        tries = repairs(written, self.given, rest, self.parsed.language)
         if self._is_on_own_line():
             expected = width(self._neighbours()[2])
             indented = margins.set_first_line(
                 written, self.given, self._neighbours()[2], expected, expected
             )
             tries.insert(0, ("indentation", indented))
-        position = len(written)
-        for _ in range(_MOST_CUTS):
-            position = written.rfind("\n", 0, position)
-            if position <= 0:
-                break
-            tries.append(("cut", written[:position]))
         return tries
 
     def _broken(self, written: str) -> tuple[int, int]:
@@ -222,7 +205,10 @@ class Judge:
         return written if end is None else written[: max(0, end - self.n_given)]
 
     def _drop_prefix_echo(self, written: str) -> str:
-        return rules.drop_prefix_echo(written, self.given, self.above)
+        written = echo.drop_prefix_echo(written, self.given, self.above)
+        if self.span.kind == "string":
+            return written
+        return echo.drop_word_echo(written, self.given, self.near)
 
     def _drop_repeats(self, written: str) -> str:
         return rules.drop_repeats(written, self.given, self.place.rest)
@@ -273,7 +259,7 @@ class Judge:
             # In a namespace or a module the margin is a matter of taste.
             return written
         closes = below.lstrip().startswith((")", "]", "}", *language.continues))
-        if language.layout == "indent" and self._leads_to(written, below):
+        if language.layout == "indent" and margins.leads_to(written, below, language):
             low = 0  # A dedent may be meant.
         elif opens(above):
             low = width(above) + 1
@@ -281,18 +267,6 @@ class Judge:
             low = width(above) if closes else min(width(above), width(below))
         high = 10_000 if opens(above) else max(width(expected), width(below))
         return margins.set_first_line(written, self.given, expected, low, high)
-
-    def _leads_to(self, written: str, below: str) -> bool:
-        """Tell whether the line below may follow, as blocks by indentation go."""
-        lines = [line for line in written.split("\n") if not is_blank(line)]
-        if unclosed(written, self.parsed.language) or not lines or not below:
-            return bool(below)
-        margins = [width(line) for line in lines]
-        margins = [margin for margin in margins if margin <= width(below)]
-        deepest = width(lines[-1])
-        if deepest < width(below):
-            return opens(lines[-1])
-        return not margins or margins[-1] == width(below)
 
     def _is_in_definition(self) -> bool:
         inside = enclosing(self.parsed, self.span.end, ("function", "class"))

@@ -60,6 +60,11 @@ def is_blank(line: str) -> bool:
     return not line.strip()
 
 
+def weight(text: str) -> int:
+    """Return how many letters and digits a text has, which tell it from chance."""
+    return sum(map(str.isalnum, text))
+
+
 def line_break(text: str, offset: int) -> str:
     """Return the line break used nearest to ``offset``: the one before, else after."""
     start = line_start(text, offset)

@@ -5,8 +5,9 @@ from itertools import pairwise
 
 from niello.grammars.catalogue import Language
 
-from .lexis import tokens
+from .lexis import tokens, unclosed
 from .lines import is_blank, lead, width
+from .span import opens
 
 
 def set_first_line(written: str, given: str, expected: str, low: int, high: int) -> str:
@@ -27,6 +28,18 @@ def set_first_line(written: str, given: str, expected: str, low: int, high: int)
     if width(first) < width(expected) and others and min(others) >= width(expected):
         return expected + written[len(first) :]
     return shift(written, first, expected)
+
+
+def leads_to(written: str, below: str, language: Language | None) -> bool:
+    """Tell whether the line below may follow, as blocks by indentation go."""
+    lines = [line for line in written.split("\n") if not is_blank(line)]
+    if unclosed(written, language) or not lines or not below:
+        return bool(below)
+    margins = [width(line) for line in lines]
+    margins = [margin for margin in margins if margin <= width(below)]
+    if width(lines[-1]) < width(below):
+        return opens(lines[-1])
+    return not margins or margins[-1] == width(below)
 
 
 def shift(written: str, old: str, new: str) -> str:

@@ -1,7 +1,7 @@
 import pytest
 from filling import filled
 
-from niello.infill.rules import drop_suffix_echo
+from niello.infill.echo import drop_suffix_echo
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,24 @@ def test_the_bracket_of_code_in_a_string_is_not_doubled(
     marked: str, language: str, written: str, want: str
 ) -> None:
     assert filled(marked, language, written) == want
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written"),
+    [
+        ("a = 1\n|\nb = compute(a)\n", "python", "b = compute(a)"),
+        ("def f():\n    a = 1|\n    return a + 2\n", "python", "\n    return a + 2"),
+        ("f() {\n  a\n  |\n  return 1\n}\n", "bash", "return 1\n}"),
+        ("{\n\ta := 1\n\t|\n\treturn a\n}\n", "go", "\treturn a\n}"),
+    ],
+)
+def test_nothing_but_a_copy_of_the_next_lines_is_not_shown(
+    marked: str, language: str, written: str
+) -> None:
+    assert filled(marked, language, written) is None
+
+
+def test_the_next_line_at_another_margin_is_no_copy() -> None:
+    text = "def f(a):\n    if a:\n        |\n    return None\n"
+    want = text.replace("|", "return None")
+    assert filled(text, "python", "return None") == want
