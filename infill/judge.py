@@ -89,6 +89,7 @@ class Judge:
             return kept
 
         written = apply("control", self._cut_control(written))
+        written = apply("fence", self._cut_fences(written))
         written = apply("prefix", self._drop_prefix_echo(written))
         written = apply("end", self._cut_at_end(written))
         cut = cut or "end" in verdict
@@ -203,6 +204,11 @@ class Judge:
     def _cut_at_end(self, written: str) -> str:
         end = self.stop(self.given + written)
         return written if end is None else written[: max(0, end - self.n_given)]
+
+    def _cut_fences(self, written: str) -> str:
+        if self.span.kind in ("string", "comment"):
+            return written
+        return rules.cut_fences(written, self.near + self.given, self.parsed.language)
 
     def _drop_prefix_echo(self, written: str) -> str:
         written = echo.drop_prefix_echo(written, self.given, self.above)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from niello.grammars.catalogue import Language
 
-from .lexis import unclosed
+from .lexis import tokens, unclosed
 from .lines import is_blank, weight, width
 
 # Control tokens of the families of models that fill code, as text. None of them is a
@@ -19,6 +19,7 @@ _CONTROL = re.compile(
     r"|<\[(?:fim-\w+|\w+(?:▁\w+)+)\]>|<(?:start|end)_of_turn>|</s>"
 )
 _ALNUM = 3  # letters and digits that make a line worth comparing
+_FENCE = re.compile(r"^[ \t]*```[\w+#-]*[ \t]*$", re.MULTILINE)
 _CLOSING_TAG = re.compile(r"(?:</[\w.:-]*>)+[)};,]*")
 
 
@@ -32,6 +33,28 @@ def cut_control(written: str, document: str) -> str:
             continue  # Struck-through text of a page.
         return written[: match.start()]
     return written
+
+
+def cut_fences(written: str, document: str, language: Language | None) -> str:
+    """Take code out of the fence that models for chats put around it.
+
+    Where a document has fences, as pages and notes do, they are text.
+    """
+    if language is None or language.layout == "flow" or "```" in document:
+        return written
+    fence = _FENCE.search(written)
+    if fence is None or _is_in_literal(written[: fence.start()], language):
+        return written
+    if not is_blank(written[: fence.start()]):
+        return written[: fence.start()]
+    inner = written[fence.end() :].removeprefix("\n")
+    closing = _FENCE.search(inner)
+    return inner if closing is None else inner[: closing.start()]
+
+
+def _is_in_literal(text: str, language: Language) -> bool:
+    """Tell whether a text ends inside of a string or a comment."""
+    return any(token.kind == "cut" for token in tokens(text, language))
 
 
 def cut_headers(
