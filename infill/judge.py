@@ -5,6 +5,7 @@ or MISSING nodes than it had before, and none near the text that was not there w
 the whole span.
 """
 
+import re
 from itertools import islice
 from typing import NamedTuple
 
@@ -214,7 +215,15 @@ class Judge:
         written = echo.drop_prefix_echo(written, self.given, self.above)
         if self.span.kind == "string":
             return written
+        written = rules.join_space(written, self.given, self._follows_dot(written))
         return echo.drop_word_echo(written, self.given, self.near)
+
+    def _follows_dot(self, written: str) -> bool:
+        """Tell whether the name after a dot is written with a space in front."""
+        if self.span.kind == "comment" or not re.match(r"[ \t]+\w", written):
+            return False
+        dot = self.parsed.leaf(self.span.start + self.n_given - 1)
+        return dot is not None and dot.name in (".", "?.", "::")
 
     def _drop_repeats(self, written: str) -> str:
         return rules.drop_repeats(written, self.given, self.place.rest)

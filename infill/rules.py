@@ -57,6 +57,21 @@ def _is_in_literal(text: str, language: Language) -> bool:
     return any(token.kind == "cut" for token in tokens(text, language))
 
 
+def join_space(written: str, given: str, after_dot: bool) -> str:
+    """Drop the space or line end that a text brings to where one has been typed.
+
+    ``after_dot`` says that a name is wanted, which no space is in front of.
+    """
+    if given and is_blank(given):
+        # A line that is indented already need not be left for one below.
+        below = written.lstrip(" \t\n")
+        margin = written[: len(written) - len(below)].rpartition("\n")
+        return below if margin[1] and margin[2] == given else written
+    if not after_dot and not given.endswith((" ", "\t")):
+        return written
+    return written.lstrip(" \t")
+
+
 def cut_headers(
     written: str, given: str, below: Iterable[str], language: Language | None
 ) -> str:

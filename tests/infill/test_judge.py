@@ -76,3 +76,21 @@ def test_equal_candidates_are_given_once() -> None:
     options = Options(draws=Options().draws._replace(n=3))
     found = propose_in(parsed, span, Stub("1"), options, n_given=4)
     assert [candidate.text for candidate in found] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ("x = |\n", "python", " 1", "x = 1\n"),
+        ("A quick |\n", "markdown", " fox", "A quick fox\n"),
+        ("x = a|\n", "python", " + 1", "x = a + 1\n"),
+        ("foo.|();\n", "javascript", " bar", "foo.bar();\n"),
+        ("# So.|\n", "python", " And", "# So. And\n"),
+        ('x = "a |"\n', "python", " b", 'x = "a  b"\n'),
+        ("def f():\n    |\n", "python", "\n    return 1", "def f():\n    return 1\n"),
+    ],
+)
+def test_a_space_that_is_typed_is_not_written_again(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want
