@@ -28,6 +28,7 @@ from .repairs import repairs
 from .span import Span, enclosing, expected_indent, opens, step
 from .stop import closed_too_much
 
+_CLOSERS = (")", "]", "}")
 _MOST_ROUNDS = 5
 _NEAR = 4000  # code points after a span that a text is compared with
 
@@ -103,6 +104,7 @@ class Judge:
         written = apply("headers", self._cut_headers(written))
         cut = cut or not {"brackets", "headers"}.isdisjoint(verdict)
         written = rules.trim_end(written, self.suffix, cut)
+        written = apply("comma", self._drop_comma(written))
         if is_blank(written):
             return None
         return self._parse(written, tuple(verdict))
@@ -224,6 +226,14 @@ class Judge:
             return False
         dot = self.parsed.leaf(self.span.start + self.n_given - 1)
         return dot is not None and dot.name in (".", "?.", "::")
+
+    def _drop_comma(self, written: str) -> str:
+        """Drop a comma before a closing bracket where the language has none."""
+        body = written.rstrip()
+        if not body.endswith(",") or not self.suffix.lstrip().startswith(_CLOSERS):
+            return written
+        n_broken = len(self._fill(written).broken)
+        return body[:-1] if len(self._fill(body[:-1]).broken) < n_broken else written
 
     def _drop_repeats(self, written: str) -> str:
         return rules.drop_repeats(written, self.given, self.place.rest)

@@ -22,6 +22,8 @@ def repairs(
     ]
     if body.endswith((")", "]", "}")):
         tries.append(("brackets", body[:-1]))
+    if body.endswith(","):
+        tries.append(("comma", body[:-1]))
     missing = [
         bracket
         for bracket in unclosed(given + written, language)

@@ -94,3 +94,19 @@ def test_a_space_that_is_typed_is_not_written_again(
     marked: str, language: str, written: str, want: str
 ) -> None:
     assert filled(marked, language, written) == want
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ('{"a": |}\n', "json", "1,", '{"a": 1}\n'),
+        ("[\n  1,\n  |\n]\n", "json", "2,", "[\n  1,\n  2\n]\n"),
+        ('{\n  "a": 1,\n  |\n}\n', "json", '"b": 2,\n}', '{\n  "a": 1,\n  "b": 2\n}\n'),
+        ("[\n  1,\n  |\n]\n", "python", "2,", "[\n  1,\n  2,\n]\n"),
+        ('{\n  |\n  "b": 2\n}\n', "json", '"a": 1,', '{\n  "a": 1,\n  "b": 2\n}\n'),
+    ],
+)
+def test_no_comma_is_left_where_the_language_has_none(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want
