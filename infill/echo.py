@@ -90,13 +90,14 @@ def drop_suffix_echo(
     rest = suffix.split("\n", 1)[0].rstrip()
     if not rest and _is_following(written, given, suffix):
         return ""
+    below = suffix[len(rest) :].lstrip(" \t")
+    following = _lines(below)
     for match in re.finditer(rf"\n|(?={re.escape(rest)})" if rest else r"\n", written):
         kept, tail = written[: match.start()], written[match.start() :]
         if is_blank(kept):
             continue
         if tail.startswith("\n"):
-            below = suffix[len(rest) :].lstrip(" \t")
-            found = _echoes_lines(kept, tail, below, cut)
+            found = _echoes_lines(kept, tail, following, cut)
             found = found or (cut and _echoes_to_quote(tail, rest, below))
         elif opened and _opened(kept) > 0 and rest.lstrip("\"'`")[:1] in _CLOSERS:
             found = False  # This bracket is the text's own.
@@ -134,9 +135,12 @@ def _is_following(written: str, given: str, suffix: str) -> bool:
     return False
 
 
-def _echoes_lines(kept: str, tail: str, below: str, cut: bool) -> bool:
-    """Tell whether lines written are those below, and too many for chance."""
-    written, following = _lines(tail), _lines(below)
+def _echoes_lines(kept: str, tail: str, following: list[str], cut: bool) -> bool:
+    """Tell whether lines written are those that follow, and too many for chance."""
+    first = tail.lstrip("\n").split("\n", 1)[0].rstrip()
+    if first and not any(line.startswith(first) for line in following[:1]):
+        return False
+    written = _lines(tail)
     if not _copies(written, following):
         return False
     letters = weight("".join(written))

@@ -14,6 +14,7 @@ from .canvas import StopRule
 from .lexis import breaks_off, tokens
 from .lines import (
     is_blank,
+    line_below,
     line_break,
     line_end,
     line_start,
@@ -307,8 +308,6 @@ class Judge:
         """Return the lines around with text in them, and the indentation between."""
         text = self.parsed.text
         above = next((line for line in reversed(self.above) if line.strip()), "")
-        below = next(
-            (line for line in lines_after(text, self.span.end) if line.strip()), ""
-        )
+        below = line_below(text, self.span.end)
         expected = expected_indent(self.parsed, line_start(text, self.span.start))
         return above, below, expected

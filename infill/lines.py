@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import AnyStr
 
 TAB = 8  # columns of a tab when indentations are compared
+_SIGN = re.compile(r"\S")
 _LEAD = re.compile(r"[ \t\f]*")
 
 
@@ -42,6 +43,20 @@ def lines_after(text: str, offset: int) -> Iterator[str]:
         start = end + (2 if text.startswith("\r\n", end) else 1)
         end = line_end(text, start)
         yield text[start:end]
+
+
+def line_above(text: str, offset: int) -> str:
+    """Return the nearest line above that is not blank, or nothing."""
+    end = len(text[: line_start(text, offset)].rstrip())
+    return text[line_start(text, end) : line_end(text, end)] if end else ""
+
+
+def line_below(text: str, offset: int) -> str:
+    """Return the nearest line below that is not blank, or nothing."""
+    sign = _SIGN.search(text, line_end(text, offset))
+    if sign is None:
+        return ""
+    return text[line_start(text, sign.start()) : line_end(text, sign.start())]
 
 
 def lead(line: str) -> str:

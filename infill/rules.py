@@ -106,6 +106,8 @@ def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
     ``rest`` is what follows on the last line; where there is any, the lines are parts
     of one statement, and there is hardly a reason to say a part twice.
     """
+    if is_blank(written):
+        return written
     lines = (given + written).split("\n")
     while len(lines) > 1 and lines[-1] == lines[-2] and _closes_block(lines[-1]):
         lines.pop()  # What closes a block is never said twice at one margin.
@@ -116,12 +118,14 @@ def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
         start = n_lines - period
         while start > 0 and bodies[start - 1] == bodies[start - 1 + period]:
             start -= 1
-        block = "".join(bodies[start : start + period])
         repeated = n_lines - start - period
+        if repeated < period:
+            continue
+        block = "".join(bodies[start : start + period])
         enough = len(block) >= least and weight(block) > least - 4
         own = _is_closer(block.lstrip("# ")) and not _ends_twice(bodies)
         own = own or _CLOSING_TAG.fullmatch(block) is not None
-        if repeated >= period and enough and not own:
+        if enough and not own:
             return "\n".join(lines[: start + period])[len(given) :]
     # The last time may have been cut short, as by a bracket that was there already.
     if n_lines > 1 and _is_cut_copy(*bodies[-2:]):

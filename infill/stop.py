@@ -185,10 +185,11 @@ def _indents(place: Place) -> bool:
 def _first_width(place: Place, text: str) -> int:
     """Return the columns of the first line written that is not blank."""
     below = _starts_below(place, text) and not is_blank(text[: place.n_given])
-    for line in text.split("\n")[1 if below else 0 :]:
-        if not is_blank(line):
-            return _width(place, line)
-    return 0
+    position = text.find("\n") + 1 if below else 0
+    sign = re.compile(r"\S").search(text, position)
+    if sign is None:
+        return 0
+    return _width(place, text[text.rfind("\n", 0, sign.start()) + 1 : sign.end()])
 
 
 def _width(place: Place, line: str) -> int:

@@ -110,3 +110,9 @@ def test_no_comma_is_left_where_the_language_has_none(
     marked: str, language: str, written: str, want: str
 ) -> None:
     assert filled(marked, language, written) == want
+
+
+def test_strings_in_the_code_of_strings_have_an_end() -> None:
+    text = "`${" * 3000
+    assert filled(f"x = {text}|\n", "javascript", "a") is not None
+    assert filled("f(|);\n", "javascript", text) is None
