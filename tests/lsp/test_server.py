@@ -410,6 +410,26 @@ def test_what_can_be_read_beside_an_unknown_capability_counts(start: Start) -> N
     assert found and not any("command" in each for each in found)
 
 
+def test_a_document_opened_anew_gets_no_fill_of_its_old_text(start: Start) -> None:
+    client = start(texts=["y"], ms=300)
+    begin(client)
+    old = client.ask_inline(URI, (0, 4))
+    client.open(URI, "z = z\n")
+    assert client.wait(old)["result"]["items"] == []
+
+
+def test_all_kinds_of_actions_are_of_the_empty_kind(start: Start) -> None:
+    client = start(texts=["y"])
+    begin(client, "x = 1\n")
+    place = {"line": 0, "character": 4}
+    asked = {"textDocument": {"uri": URI}, "range": {"start": place, "end": place}}
+    context: dict[str, Any] = {"diagnostics": []}
+    every = client.request("textDocument/codeAction", asked | {"context": context})
+    context |= {"only": [""]}
+    empty = client.request("textDocument/codeAction", asked | {"context": context})
+    assert empty == every != []
+
+
 def test_a_request_without_a_readable_place_is_refused(start: Start) -> None:
     client = start(texts=["y"])
     begin(client)
