@@ -173,6 +173,15 @@ def test_a_count_below_one_is_refused(
     assert "1 or more" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("temperature", ["-1", "nan", "inf", "1e9"])
+def test_a_temperature_that_is_none_is_refused(
+    source: Path, temperature: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["fill", f"{source}:2", f"--temperature={temperature}"])
+    assert "a number from 0 to 10" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("place", "told"), [("nowhere/out.html", "no folder nowhere"), (".", "is a folder")]
 )
