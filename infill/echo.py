@@ -132,6 +132,8 @@ def _is_following(written: str, given: str, suffix: str) -> bool:
         whole = len(lines) > 1 or lines[:1] == following[:1]
         if enough and whole and _copies(lines, following):
             return True
+        if len(lines) > 2 and lines[:2] == following[:2] and enough:
+            return True  # It goes on where the document does, but in another way.
     return False
 
 

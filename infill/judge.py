@@ -25,11 +25,10 @@ from .lines import (
 )
 from .parse import Parsed, parse_again, replace
 from .place import find_place
-from .repairs import repairs
-from .span import Span, enclosing, expected_indent, opens, step
+from .repairs import drop_comma, drop_rest, repairs
+from .span import Span, enclosing, expected_indent, step
 from .stop import closed_too_much
 
-_CLOSERS = (")", "]", "}")
 _MOST_ROUNDS = 5
 _NEAR = 4000  # code points after a span that a text is compared with
 
@@ -105,7 +104,8 @@ class Judge:
         written = apply("headers", self._cut_headers(written))
         cut = cut or not {"brackets", "headers"}.isdisjoint(verdict)
         written = rules.trim_end(written, self.suffix, cut)
-        written = apply("comma", self._drop_comma(written))
+        written = apply("comma", drop_comma(written, self.suffix, self._n_broken))
+        written = apply("suffix", drop_rest(written, self.place.rest, self._n_broken))
         if is_blank(written):
             return None
         return self._parse(written, tuple(verdict))
@@ -176,9 +176,10 @@ class Judge:
         rest = self.suffix.split("\n", 1)[0]
         tries = repairs(written, self.given, rest, self.parsed.language)
         if self._is_on_own_line():
-            expected = width(self._neighbours()[2])
+            expected = self._neighbours().expected
+            columns = width(expected)
             indented = margins.set_first_line(
-                written, self.given, self._neighbours()[2], expected, expected
+                written, self.given, expected, columns, columns
             )
             tries.insert(0, ("indentation", indented))
         return tries
@@ -193,6 +194,9 @@ class Judge:
             if start < len(whole) and end >= start:
                 return start, max(end, start)
         return len(whole), len(whole)
+
+    def _n_broken(self, written: str) -> int:
+        return len(self._fill(written).broken)
 
     def _fill(self, written: str) -> Parsed:
         text = rules.set_line_ends(written, self.line_break)
@@ -228,14 +232,6 @@ class Judge:
         dot = self.parsed.leaf(self.span.start + self.n_given - 1)
         return dot is not None and dot.name in (".", "?.", "::")
 
-    def _drop_comma(self, written: str) -> str:
-        """Drop a comma before a closing bracket where the language has none."""
-        body = written.rstrip()
-        if not body.endswith(",") or not self.suffix.lstrip().startswith(_CLOSERS):
-            return written
-        n_broken = len(self._fill(written).broken)
-        return body[:-1] if len(self._fill(body[:-1]).broken) < n_broken else written
-
     def _drop_repeats(self, written: str) -> str:
         return rules.drop_repeats(written, self.given, self.place.rest)
 
@@ -265,34 +261,18 @@ class Judge:
             written = margins.keep_strings(styled, written, language)
         if not self._is_on_own_line():
             return written
-        written = self._set_margin(written)
+        written = margins.set_margin(
+            written,
+            self.given,
+            self._neighbours(),
+            self.parsed.language,
+            self._is_in_definition(),
+        )
         if any(
             "\n" in token.text[:-1] for token in tokens(written, self.parsed.language)
         ):
             return written  # The lines of a string are nobody's to move.
         return margins.set_step(written, self.given, self.near)
-
-    def _set_margin(self, written: str) -> str:
-        language = self.parsed.language
-        first = written.lstrip()
-        if language is None or language.layout == "flow":
-            return written
-        if first.startswith(("#", "- ", ")", "]", "}", *language.continues)):
-            return written
-        above, below, expected = self._neighbours()
-        outside = not self._is_in_definition() or "namespace" in above.split()
-        if language.layout == "brace" and outside:
-            # In a namespace or a module the margin is a matter of taste.
-            return written
-        closes = below.lstrip().startswith((")", "]", "}", *language.continues))
-        if language.layout == "indent" and margins.leads_to(written, below, language):
-            low = 0  # A dedent may be meant.
-        elif opens(above):
-            low = width(above) + 1
-        else:
-            low = width(above) if closes else min(width(above), width(below))
-        high = 10_000 if opens(above) else max(width(expected), width(below))
-        return margins.set_first_line(written, self.given, expected, low, high)
 
     def _is_in_definition(self) -> bool:
         inside = enclosing(self.parsed, self.span.end, ("function", "class"))
@@ -304,10 +284,9 @@ class Judge:
         flows = bool(self.place.frames) and self.place.frames[-1].flows
         return blank and not flows and self.span.kind in ("block", "body")
 
-    def _neighbours(self) -> tuple[str, str, str]:
-        """Return the lines around with text in them, and the indentation between."""
+    def _neighbours(self) -> margins.Neighbours:
         text = self.parsed.text
         above = next((line for line in reversed(self.above) if line.strip()), "")
         below = line_below(text, self.span.end)
         expected = expected_indent(self.parsed, line_start(text, self.span.start))
-        return above, below, expected
+        return margins.Neighbours(above, below, expected)

@@ -1,8 +1,19 @@
-"""What a text may become when it does not parse: less of it, or its brackets closed."""
+"""What a text may become when it does not parse: less of it, or its brackets closed.
+
+Which of several texts parses best is asked of the caller, who has the document.
+"""
+
+import re
+from collections.abc import Callable
+from itertools import islice
 
 from niello.grammars.catalogue import Language
 
 from .lexis import unclosed
+from .lines import is_blank
+
+CountBroken = Callable[[str], int]
+"""Tells how many ERROR and MISSING nodes the document has with a text in the span."""
 
 _MOST_CUTS = 24  # places to cut back to that are tried
 
@@ -39,3 +50,22 @@ def repairs(
             break
         tries.append(("cut", written[:position]))
     return tries
+
+
+def drop_comma(written: str, suffix: str, n_broken: CountBroken) -> str:
+    """Drop a comma before a closing bracket where the language has none."""
+    body = written.rstrip()
+    if not body.endswith(",") or not suffix.lstrip().startswith((")", "]", "}")):
+        return written
+    return body[:-1] if n_broken(body[:-1]) < n_broken(written) else written
+
+
+def drop_rest(written: str, rest: str, n_broken: CountBroken) -> str:
+    """Drop a short end of the line that is there, and what follows a copy of it."""
+    rest = rest.strip(" \t\\")
+    copy = rf"{re.escape(rest)}[ \t]*$"
+    found = [*islice(re.finditer(copy, written, re.MULTILINE), 3)] if rest else []
+    most = n_broken(written) if found else 0
+    heads = (written[: match.start()] for match in found if most)
+    fewer = (each for each in heads if not is_blank(each) and n_broken(each) < most)
+    return next(fewer, written)

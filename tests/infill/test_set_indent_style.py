@@ -69,3 +69,9 @@ def test_a_step_that_the_file_has_somewhere_stays() -> None:
     text = "def f(x):\n  if x:\n      g()\n  |\n  return x\n"
     want = text.replace("|", "if y:\n      h()")
     assert filled(text, "python", "if y:\n      h()") == want
+
+
+def test_a_block_within_a_class_takes_the_step_of_the_file() -> None:
+    text = "class A:\n  def f(self):\n    return 1\n\n  |\n"
+    want = text.replace("|", "def g(self):\n    return 2")
+    assert filled(text, "python", "def g(self):\n      return 2") == want
