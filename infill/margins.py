@@ -99,6 +99,8 @@ def shift(written: str, old: str, new: str) -> str:
 
 def set_indent_style(written: str, step: str, document: str) -> str:
     """Write the indentation of later lines as the file does, in tabs or in spaces."""
+    if step == "\t" and not re.search(r"^\t+ {2,}[^ *]", document, re.MULTILINE):
+        written = _without_spaces(written)
     head, *lines = written.split("\n")
     indented = [line for line in lines if lead(line) and not is_blank(line)]
     tabs = step == "\t"
@@ -113,6 +115,25 @@ def set_indent_style(written: str, step: str, document: str) -> str:
         return written  # The file has neither.
     own = _step_of([width(line) for line in indented]) if tabs else 8
     return "\n".join([head, *(_restyle(line, own, step) for line in lines)])
+
+
+def _without_spaces(written: str) -> str:
+    """Write tabs for the steps in spaces that a text puts behind the tabs of blocks.
+
+    Behind those of what goes on in a statement, spaces are a style.
+    """
+    mixed = re.compile(r"^(\t+)( {2,})(?=[^ *\n])", re.MULTILINE)
+    found = list(mixed.finditer(written))
+    head = written[: found[0].start()] if found else ""
+    if not opens(head.rstrip("\n").rpartition("\n")[2]):
+        return written
+    columns = _step_of([len(match[2]) for match in found])
+
+    def restyled(match: re.Match[str]) -> str:
+        steps, left = divmod(len(match[2]), columns)
+        return match[1] + "\t" * steps + " " * left
+
+    return mixed.sub(restyled, written)
 
 
 def keep_strings(styled: str, written: str, language: Language | None) -> str:
