@@ -149,6 +149,15 @@ def test_a_comment_is_filled_with_one_line() -> None:
     assert Path("a.py").read_text() == "# new\nx = 1\n"
 
 
+def test_a_text_that_its_room_cuts_off_is_refused() -> None:
+    Path("a.py").write_text("def f():\n    return 1\n")
+    filler = Texts("if a:\n        return 2\n    x = com", reason="room")
+    bench = Bench()
+    assert bench.refactor(filler, WRITE, select="function.inner") == 3
+    assert read("a.py") == "def f():\n    return 1\n"
+    assert "cut off where its room ended" in bench.err.getvalue() + bench.out.getvalue()
+
+
 def test_a_hole_with_a_mark_to_end_at_is_full_there() -> None:
     Path("a.py").write_text("a = 1\n")
     Path("niello.refactor.toml").write_text(
