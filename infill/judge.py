@@ -245,7 +245,9 @@ class Judge:
         if language is None or len(language.brackets) == 3:
             return written
         before = (self.near[: -len(self.suffix) or None] + self.given)[-2000:]
-        return rules.drop_stray_closer(written, before.rpartition("\n\n")[2])
+        before, rest = before.rpartition("\n\n")[2], self.place.rest
+        written = rules.drop_stray_mark(written, self.given, rest)
+        return rules.drop_stray_closer(written, before, rest)
 
     def _cut_headers(self, written: str) -> str:
         if self.span.kind in ("string", "comment") or not is_blank(self.place.rest):

@@ -19,6 +19,10 @@ _CONTROL = re.compile(
     r"|<\[(?:fim-\w+|\w+(?:▁\w+)+)\]>|<(?:start|end)_of_turn>|</s>"
 )
 _ALNUM = 3  # letters and digits that make a line worth comparing
+_MARKS = (
+    *(("{{", "}}"), ("{%", "%}"), ("**", "**"), ("__", "__"), ("~~", "~~")),
+    *(("`", "`"), ("*", "*"), ("_", "_"), ("$", "$")),
+)
 _FENCE = re.compile(r"^[ \t]*```[\w+#-]*[ \t]*$", re.MULTILINE)
 _CLOSING_TAG = re.compile(r"(?:</[\w.:-]*>)+[)};,]*")
 
@@ -162,13 +166,31 @@ def _is_closer(line: str) -> bool:
     return len(line) > 1 and (line.isalpha() or signs)
 
 
-def drop_stray_closer(written: str, before: str) -> str:
-    """Drop a closing bracket that ends prose and that its paragraph does not open."""
+def drop_stray_closer(written: str, before: str, rest: str = "") -> str:
+    """Drop a closing bracket that ends prose and that its paragraph does not open.
+
+    ``rest``, what follows on the line, may close what is open.
+    """
     body = written.rstrip()
     for opener, closer in ("()", "[]", "{}"):
-        paragraph = f"{before}{body}".rpartition("\n\n")[2]
+        paragraph = f"{before}{body}".rpartition("\n\n")[2] + rest
         if body.endswith(closer) and paragraph.count(closer) > paragraph.count(opener):
             return body[:-1]
+    return written
+
+
+def drop_stray_mark(written: str, given: str, rest: str) -> str:
+    """Drop a mark of a page's text that follows on the line anyway."""
+    body, after = written.rstrip(), rest.lstrip()
+    for opener, closer in _MARKS:
+        if not body.endswith(closer) or not after.startswith(closer):
+            continue
+        line = given + body + after
+        n_closers = line.count(closer)
+        spare = n_closers % 2 if opener == closer else n_closers > line.count(opener)
+        if spare:
+            kept = body[: -len(closer)]
+            return kept if after == rest else kept.rstrip()
     return written
 
 
