@@ -26,7 +26,10 @@ def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
     waits = _ASSIGNS.search(given) is not None
     for match in _WORDS.finditer(given):
         named = given[match.start() :].rstrip()
-        if weight(named) >= (1 if waits else 2 * _ALNUM) and _says(head, named):
+        enough = 1 if waits else 2 * _ALNUM
+        # An item of a list may well be there twice.
+        again = waits or not named.endswith((",", ";", "|"))
+        if again and weight(named) >= enough and _says(head, named):
             whole = waits or given[-1:].isspace()
             return head[len(named) :].lstrip() if whole else head[len(named) :]
         if _opens_note(named, given[match.start() :], head):

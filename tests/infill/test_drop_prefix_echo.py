@@ -55,6 +55,7 @@ def test_a_copy_of_what_waits_for_a_value_goes(
         ("/**\n * |\n */\n", "javascript", "* Does it.", "/**\n * Does it.\n */\n"),
         ("- a\n- |\n", "markdown", "- b", "- a\n- b\n"),
         ("x = a - |\n", "python", "-b", "x = a - -b\n"),
+        ("f(string, |)\n", "python", "string, c", "f(string, string, c)\n"),
     ],
 )
 def test_the_end_of_what_was_typed_is_not_said_again(
