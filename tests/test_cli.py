@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from filling import Stub
 
+from niello import fill_command
 from niello.cli import main
 from niello.engine.store import Store
 from niello.infill.errors import ModelError
@@ -115,6 +117,22 @@ def test_a_fill_is_shown_as_a_diff_and_written_only_when_told(
     (candidate,) = json.loads(capsys.readouterr().out)
     assert candidate["text"].endswith("a + b")
     assert source.read_text() == SOURCE.replace("return ", "return a + b")
+
+
+def test_a_form_feed_ends_no_line_of_a_diff(
+    source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source.write_bytes(b"a = '\x0c'\nx = \n\x0cb = 1\n")
+    monkeypatch.setattr(fill_command, "open_engine", lambda name: Stub("1"))
+    assert main(["fill", f"{source}:2"]) == 0
+    out = capsys.readouterr().out.split("\n")
+    assert out[2:7] == [
+        "@@ -1,3 +1,3 @@",
+        " a = '\x0c'",
+        "-x = ",
+        "+x = 1",
+        " \x0cb = 1",
+    ]
 
 
 # The real command line with a filler that is always in the middle.

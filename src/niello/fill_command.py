@@ -20,6 +20,7 @@ from niello.infill.snapshot import Snapshot
 from niello.infill.span import find_span
 
 _PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+))?")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")  # a form feed ends none
 _HOTTEST = 10  # temperature: by then every token is about as likely as the next
 _DEMO = (
     ("bank.py:17", "a function body from its signature and docstring"),
@@ -170,8 +171,8 @@ def show_diff(place: Place, candidate: Candidate) -> None:
     if name.startswith("../"):
         name = place.snapshot.uri
     lines = difflib.unified_diff(
-        place.source.text.splitlines(keepends=True),
-        _apply(place, candidate).splitlines(keepends=True),
+        _LINE.findall(place.source.text),
+        _LINE.findall(_apply(place, candidate)),
         f"a/{name.lstrip('/')}",
         f"b/{name.lstrip('/')}",
         n=2,
