@@ -14,6 +14,8 @@ _ALNUM = 3  # letters and digits that make a line worth comparing
 _ASSIGNS = re.compile(r"=\s*\Z|(?<=\S):\s+\Z")  # a line that waits for a value
 _WORDS = re.compile(r"(?<![^\s{(\[;,])(?=\S)")
 _NOTES = re.compile(r"#+|//+!?|/\*\*?|\*|--+|;+|%+|[-+>|]|\d+[.)]")
+# An item of a list may well be there twice, and so a call or type in its own brackets.
+_TWICE = re.compile(r"[,;|]\Z|\A[\w.]+[(\[{<]\Z")
 _IN_QUOTES = re.compile(r"[)\]}]+[\"'`]")  # the end of code in a string
 
 
@@ -27,8 +29,7 @@ def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
     for match in _WORDS.finditer(given):
         named = given[match.start() :].rstrip()
         enough = 1 if waits else 2 * _ALNUM
-        # An item of a list may well be there twice.
-        again = waits or not named.endswith((",", ";", "|"))
+        again = waits or not _TWICE.search(named)
         if again and weight(named) >= enough and _says(head, named):
             whole = waits or given[-1:].isspace()
             return head[len(named) :].lstrip() if whole else head[len(named) :]
@@ -72,6 +73,8 @@ def _copies_above(written: str, given: str, above: Sequence[str]) -> bool:
     """Tell whether a text is nothing but the lines above once more."""
     lines = _lines(given + written)
     near = _lines("\n".join(above))[-len(lines) :]
+    if len(lines) == 1 and re.search(r"\A\s*<|,\Z", lines[0]):
+        return False  # The cells of a table and the items of a list are often alike.
     return lines == near and weight("".join(lines)) >= 4 * _ALNUM
 
 

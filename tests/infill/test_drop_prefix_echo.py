@@ -56,6 +56,7 @@ def test_a_copy_of_what_waits_for_a_value_goes(
         ("- a\n- |\n", "markdown", "- b", "- a\n- b\n"),
         ("x = a - |\n", "python", "-b", "x = a - -b\n"),
         ("f(string, |)\n", "python", "string, c", "f(string, string, c)\n"),
+        ("x = abspath(|)\n", "python", "abspath(a)", "x = abspath(abspath(a))\n"),
     ],
 )
 def test_the_end_of_what_was_typed_is_not_said_again(
@@ -84,3 +85,6 @@ def test_nothing_but_a_copy_of_the_lines_above_is_not_shown() -> None:
     text = "def f():\n    first = read(1)\n    second = read(2)\n    |\n"
     assert filled(text, "python", "first = read(1)\n    second = read(2)") is None
     assert filled("tick()\n|\n", "python", "tick()") == "tick()\ntick()\n"
+    cell = '<td class="cell"></td>'
+    text = f"<tr>\n  {cell}\n  |\n</tr>\n"
+    assert filled(text, "html", cell) == text.replace("|", cell)
