@@ -12,6 +12,8 @@ _CLOSERS = (")", "]", "}")
 _QUOTES = ('"', "'", "`")
 _ALNUM = 3  # letters and digits that make a line worth comparing
 _ASSIGNS = re.compile(r"=\s*\Z|(?<=\S):\s+\Z")  # a line that waits for a value
+_ASSIGNMENT = re.compile(r"[\w\])]\s*:?=\s*[^=\s]")
+_ALIKE = re.compile(r"\A\s*<|,\Z")  # cells of a table and items of a list often are
 _WORDS = re.compile(r"(?<![^\s{(\[;,])(?=\S)")
 _NOTES = re.compile(r"#+|//+!?|/\*\*?|\*|--+|;+|%+|[-+>|]|\d+[.)]")
 # An item of a list may well be there twice, and so a call or type in its own brackets.
@@ -39,9 +41,9 @@ def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
     bodies = [line.strip() for line in lines]
     if not typed and _copies_above(written, given, above):
         return ""
-    for n_lines in range(min(len(lines) - 1, len(above)), 1, -1):
+    for n_lines in range(min(len(lines) - 1, len(above)), 0, -1):
         copied = [line.strip() for line in above[-n_lines:]]
-        if bodies[:n_lines] == copied and weight("".join(copied)) >= 4 * _ALNUM:
+        if bodies[:n_lines] == copied and _tells(copied):
             kept = "\n".join(lines[n_lines:])
             if not is_blank(kept):
                 return kept.lstrip(" \t") if given else kept
@@ -73,9 +75,22 @@ def _copies_above(written: str, given: str, above: Sequence[str]) -> bool:
     """Tell whether a text is nothing but the lines above once more."""
     lines = _lines(given + written)
     near = _lines("\n".join(above))[-len(lines) :]
-    if len(lines) == 1 and re.search(r"\A\s*<|,\Z", lines[0]):
-        return False  # The cells of a table and the items of a list are often alike.
-    return lines == near and weight("".join(lines)) >= 4 * _ALNUM
+    if not lines or (len(lines) == 1 and _ALIKE.search(lines[0])):
+        return False
+    enough = weight("".join(lines)) >= 4 * _ALNUM or _tells(lines)
+    return lines == near and enough
+
+
+def _tells(lines: list[str]) -> bool:
+    """Tell whether lines say so much that nobody writes them twice in a row.
+
+    Who calls the same twice may mean it, who assigns the same twice does not.
+    """
+    letters = weight("".join(lines))
+    if len(lines) > 1:
+        return letters >= 4 * _ALNUM
+    assigns = _ASSIGNMENT.search(lines[0]) and not _ALIKE.search(lines[0])
+    return letters >= 2 * _ALNUM and bool(assigns)
 
 
 def _says(head: str, typed: str) -> bool:

@@ -85,6 +85,10 @@ def test_nothing_but_a_copy_of_the_lines_above_is_not_shown() -> None:
     text = "def f():\n    first = read(1)\n    second = read(2)\n    |\n"
     assert filled(text, "python", "first = read(1)\n    second = read(2)") is None
     assert filled("tick()\n|\n", "python", "tick()") == "tick()\ntick()\n"
+    assert filled("a = read(1)\n|\n", "python", "a = read(1)") is None
+    assert filled("a = read(1)\n|\n", "python", "a = read(1)\nb = 2") == (
+        "a = read(1)\nb = 2\n"
+    )
     cell = '<td class="cell"></td>'
     text = f"<tr>\n  {cell}\n  |\n</tr>\n"
     assert filled(text, "html", cell) == text.replace("|", cell)
