@@ -63,8 +63,10 @@ def drop_comma(written: str, suffix: str, n_broken: CountBroken) -> str:
 def drop_rest(written: str, rest: str, n_broken: CountBroken) -> str:
     """Drop a short end of the line that is there, and what follows a copy of it."""
     rest = rest.strip(" \t\\")
+    if not rest or len(rest) > len(written):
+        return written
     copy = rf"{re.escape(rest)}[ \t]*$"
-    found = [*islice(re.finditer(copy, written, re.MULTILINE), 3)] if rest else []
+    found = [*islice(re.finditer(copy, written, re.MULTILINE), 3)]
     most = n_broken(written) if found else 0
     heads = (written[: match.start()] for match in found if most)
     fewer = (each for each in heads if not is_blank(each) and n_broken(each) < most)
