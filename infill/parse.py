@@ -24,7 +24,6 @@ _DEEPEST = 400  # levels of the tree around a place that queries look at
 _TO_ASCII = bytes(range(128)) + b"x" * 128
 _LONE_CR = re.compile(rb"\r(?!\n)")
 
-
 _Ranges = tuple[tuple[int, int], ...]
 
 
@@ -119,8 +118,7 @@ class Parsed:
         # A node's parent is found from the root: asking each for it takes the square.
         path = [root]
         while path[-1] != found and found is not None:
-            below = path[-1].child_with_descendant(found)
-            if below is None:
+            if (below := path[-1].child_with_descendant(found)) is None:
                 break
             path.append(below)
         return path[::-1]
