@@ -22,6 +22,7 @@ from .targets import Target
 from .width import Width
 
 _RETRY_TEMPERATURE = 0.7
+_TAIL = 20  # code points at the end of a text that tell whether it was cut
 
 
 class FillOptions(NamedTuple):
@@ -62,6 +63,7 @@ class _Try:
         self.n_tokens = 0
         self.seconds = 0.0
         self.too_large = False
+        self.cut_off = False  # a text goes on where its room has ended
 
     def add(self, number: int, text: str, fill: Fill, seconds: float) -> None:
         """Take one text in; it is also that of later holes of the same name."""
@@ -77,6 +79,8 @@ class _Try:
         confidence = math.exp(min(0.0, self.log_probability / max(1, self.n_tokens)))
         if self.too_large:
             judged = Judged("window", "")
+        elif self.cut_off:
+            judged = Judged("room", self.job.target.template.with_fills(self.fills))
         else:
             judged = judge(self.job.parsed, self.job.target, self.job.step, self.fills)
         gate = judged.gate
@@ -185,8 +189,11 @@ def _fill_batch(
     width.record(len(batch), sum(row[0].n_tokens for row in rows), seconds)
     for attempt, drawn, row in zip(batch, holes, rows, strict=True):
         text = drawn.judged(row[0].text) or ""
+        whole = row[0].text.rstrip()
         if until := _rule(attempt.job, hole).until:
             text = re.split(until, text, maxsplit=1)[0].rstrip()
+        if row[0].reason == "room" and text and whole.endswith(text[-_TAIL:]):
+            attempt.cut_off = True  # Neither a rule nor the judge has ended it.
         attempt.add(hole, text, row[0], seconds / len(batch))
 
 

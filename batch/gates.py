@@ -7,6 +7,7 @@ parse       the file would parse worse
 outside     code around the target would come to mean something else
 confidence  the model is less sure than --min-confidence asks for
 window      the context does not fit the model
+room        the text goes on where its room ends
 together    the accepted targets of a file parse one by one but not all at once
 """
 

@@ -14,11 +14,17 @@ from niello.infill.canvas import Canvas, StopRule
 from niello.infill.context import Context, gather
 from niello.infill.judge import Judge
 from niello.infill.lexis import tokens
-from niello.infill.lines import lead, line_end, line_start, to_line_feeds
-from niello.infill.parse import Parsed, replace
+from niello.infill.lines import (
+    is_blank,
+    lead,
+    line_end,
+    line_start,
+    to_line_feeds,
+)
+from niello.infill.parse import Node, Parsed, replace
 from niello.infill.propose import Options, draw_canvas
 from niello.infill.span import Kind, Span, find_span
-from niello.infill.stop import stop_rule
+from niello.infill.stop import is_note, stop_rule
 
 from .targets import Target
 from .template import WHOLE
@@ -60,6 +66,8 @@ def draw_hole(
     span = found._replace(kind="block" if is_block else _inline(found))
     n_given = at - span.start
     stop = stop_rule(drawn, span, n_given)
+    if is_note(to_line_feeds(parsed.text[target.start : target.end]), parsed.language):
+        stop = _ending_with_line(stop, n_given, drawn.language)
     if span.kind in ("line", "list"):
         enders = _enders(drawn.text[at : line_end(drawn.text, at)], span)
         stop = _ending_at(enders, stop, n_given, drawn.language)
@@ -118,10 +126,43 @@ def _is_block(parsed: Parsed, target: Target) -> bool:
     if before.strip() or text[target.end : line_end(text, target.end)].strip():
         return False
     extent = (target.start, target.end)
-    return any(
-        node.name == "block" and (node.start, node.end) == extent
-        for node in parsed.captures("spans", *extent)
-    )
+    around = parsed.captures("spans", *extent)
+    blocks = [(node.start, node.end) for node in around if node.name == "block"]
+    if any(extent in (block, _within_braces(text, *block)) for block in blocks):
+        return True
+    if parsed.language is None or parsed.language.layout != "word":
+        return False
+    bodies = [
+        node
+        for node in around
+        if node.name in ("function", "class", "block")
+        and node.start < target.start
+        and target.end < node.end
+    ]
+    # Where words close a block, its statements are no node of their own.
+    return bool(bodies) and extent == _statements_of(parsed, bodies[-1])
+
+
+def _within_braces(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the extent of what is in a block's braces, if it has any."""
+    if not text.startswith("{", start) or not text.endswith("}", start, end):
+        return start, end
+    inner = text[start + 1 : end - 1]
+    left = start + 1 + len(inner) - len(inner.lstrip())
+    return left, left + len(inner.strip())
+
+
+def _statements_of(parsed: Parsed, body: Node) -> tuple[int, int]:
+    """Return from where to where the statements in a body go."""
+    inside = [
+        node
+        for node in parsed.captures("spans", body.start, body.end)
+        if node.name in ("statement", "comment")
+        and body.start < node.start
+        and node.end < body.end
+    ]
+    starts, ends = [node.start for node in inside], [node.end for node in inside]
+    return min(starts, default=body.start), max(ends, default=body.end)
 
 
 def _inline(span: Span) -> Kind:
@@ -148,6 +189,21 @@ def _ending_at(
         return min((end for end in (limit, own) if end is not None), default=None)
 
     return stop_at_mark
+
+
+def _ending_with_line(
+    stop: StopRule, n_given: int, language: Language | None
+) -> StopRule:
+    """Return the rule of a comment, behind which nothing belongs to it."""
+
+    def stop_at_line(text: str) -> int | None:
+        limit = stop(text)
+        for token in tokens(text, language, n_given):
+            if token.kind == "newline" and not is_blank(text[n_given : token.start]):
+                return token.start if limit is None else min(limit, token.start)
+        return limit
+
+    return stop_at_line
 
 
 def _first_outside(

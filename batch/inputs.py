@@ -1,5 +1,6 @@
 """The files of a run: walked, told apart by language, checked against the query."""
 
+import contextlib
 import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
@@ -81,5 +82,10 @@ def _known_language(path: PurePath) -> str | None:
 
 
 def size_of(items: Sequence[Found | Skipped]) -> int:
-    """Return the bytes of all files to look at."""
-    return sum(item.path.stat().st_size for item in items if isinstance(item, Found))
+    """Return the bytes of all files to look at; one that has gone by now has none."""
+    total = 0
+    for item in items:
+        if isinstance(item, Found):
+            with contextlib.suppress(OSError):
+                total += item.path.stat().st_size
+    return total

@@ -156,6 +156,7 @@ _GATE_WORDS = {
     "outside": "refused: would change the code around",
     "confidence": "refused: confidence too low",
     "window": "refused: too large for the model's window",
+    "room": "refused: cut off where its room ended (see --room)",
     "together": "refused: would parse worse together",
 }
 

@@ -7,6 +7,7 @@ files are left out, and links are not followed, so that nothing is seen twice.
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -98,7 +99,14 @@ def _below(top: Path, wanted: Wanted) -> Iterator[Path | Skipped]:
         if not wanted.ignored:
             rules = rules + _rules_in(folder)
         folders: list[Path] = []
-        for name, is_folder, is_link in _entries(folder):
+        try:
+            entries = _entries(folder)
+        except OSError as error:
+            if folder == top:
+                raise SourceError(f"{folder}: cannot list: {error.strerror}") from error
+            yield Skipped(folder, f"cannot list: {error.strerror}", notable=True)
+            continue
+        for name, is_folder, is_link in entries:
             path = folder / name
             if name == ".git":
                 continue
@@ -130,14 +138,11 @@ def _left_out(
 
 def _entries(folder: Path) -> list[tuple[str, bool, bool]]:
     """Return name, is folder, is link of what is in a folder; files first."""
-    try:
-        with os.scandir(folder) as entries:
-            found = [
-                (entry.name, entry.is_dir(follow_symlinks=False), entry.is_symlink())
-                for entry in entries
-            ]
-    except OSError as error:
-        raise SourceError(f"{folder}: cannot list: {error.strerror}") from error
+    with os.scandir(folder) as entries:
+        found = [
+            (entry.name, entry.is_dir(follow_symlinks=False), entry.is_symlink())
+            for entry in entries
+        ]
     return sorted(found, key=lambda entry: (entry[1], entry[0]))
 
 
@@ -172,7 +177,7 @@ def _rules_in(folder: Path) -> list[_Rules]:
 
 def _read(folder: Path, file: Path) -> list[_Rules]:
     try:
-        lines = file.read_text("utf-8", errors="replace").splitlines()
+        lines = re.split(r"\r?\n", file.read_text("utf-8-sig", errors="replace"))
     except OSError:
         return []
     return [_Rules(folder, file.name, GitIgnoreSpec.from_lines(lines))]

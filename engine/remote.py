@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from http.client import HTTPException
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from niello.infill.canvas import Canvas, Draws, Fill, Reason, StopFlag
@@ -85,7 +85,7 @@ class Remote:
             return Fill("", 0.0, 0, "stopped")
         try:
             text, reason, n_tokens = self._api.read(answer)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise RemoteError(
                 f"{self._where} answered in a form that is not understood ({error!r})"
             ) from None
@@ -202,13 +202,11 @@ def _completion(model: str, draw: Draw) -> Json:
 
 
 def _read_choice(answer: Json) -> tuple[str, Reason, int]:
-    choices = answer["choices"]
-    assert isinstance(choices, list)
-    choice = choices[0]
+    choice: Any = cast(Any, answer["choices"])[0]
     usage = answer.get("usage")
-    n_tokens = usage.get("completion_tokens", 0) if isinstance(usage, Mapping) else 0
+    n_tokens = usage.get("completion_tokens") if isinstance(usage, Mapping) else 0
     reason: Reason = "room" if choice.get("finish_reason") == "length" else "end"
-    return _text(choice["text"]), reason, int(n_tokens)
+    return _text(choice["text"]), reason, int(n_tokens or 0)
 
 
 def _ask_llama(draw: Draw) -> Json:
@@ -230,9 +228,8 @@ def _ask_llama(draw: Draw) -> Json:
 
 def _read_llama(answer: Json) -> tuple[str, Reason, int]:
     limited = answer.get("stop_type") == "limit" or answer.get("stopped_limit")
-    n_tokens = answer.get("tokens_predicted", 0)
-    assert isinstance(n_tokens, int)
-    return _text(answer["content"]), "room" if limited else "end", n_tokens
+    n_tokens: Any = answer.get("tokens_predicted")
+    return _text(answer["content"]), "room" if limited else "end", int(n_tokens or 0)
 
 
 LLAMA = Api("/infill", _ask_llama, _read_llama)

@@ -12,6 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+SEEDS = 2**63  # what a generator takes
+COLDEST = 1e-4  # below, logits divided by the temperature may be no numbers any more
+
 
 class Choice(NamedTuple):
     """The tokens taken, the free one last, and their log-probabilities."""
@@ -24,9 +27,9 @@ class Sampler:
     """Draws tokens at one temperature from one stream of random numbers."""
 
     def __init__(self, temperature: float = 0.0, seed: int = 0) -> None:
-        """Use the most likely token at temperature 0."""
-        self._temperature = temperature
-        self._random = torch.Generator().manual_seed(seed)
+        """Use the most likely token at temperature 0, or next to it."""
+        self._temperature = temperature if temperature >= COLDEST else 0.0
+        self._random = torch.Generator().manual_seed(seed % SEEDS)
 
     def check(
         self, logits: Tensor, draft: Sequence[int], allowed: Sequence[int] | None = None

@@ -4,6 +4,7 @@ User text is encoded with the special tokens switched off: what looks like a con
 token in a source file is text. Control tokens enter a prompt only by their ids.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +16,7 @@ from niello.infill.errors import ModelError
 
 from .load import load_config
 
+_HALVES = re.compile("[\ud800-\udfff]")
 _ENDS = ("<|endoftext|>", "<|im_end|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>")
 
 
@@ -39,7 +41,8 @@ class Tokens:
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of plain text; never a special one."""
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        whole = without_halves(text)
+        ids: list[int] = self._tokenizer.encode(whole, add_special_tokens=False).ids
         return ids
 
     def decode(self, token_ids: Iterable[int]) -> bytes:
@@ -80,6 +83,14 @@ class Tokens:
             if token_id not in self.special_ids:
                 table[token_id] = text.translate(alphabet).encode("latin-1")
         return table
+
+
+def without_halves(text: str) -> str:
+    """Return a text with U+FFFD for each half of a surrogate pair.
+
+    Editors send halves while such a character is typed, and no vocabulary has them.
+    """
+    return text if text.isascii() else _HALVES.sub("\ufffd", text)
 
 
 def _byte_alphabet() -> dict[int, int]:

@@ -174,9 +174,9 @@ def _outline(parsed: Parsed, end: int, budget: int, count: Count) -> str:
             (body.start for body in bodies if node.start < body.start < node.end),
             default=node.end,
         )
-        if head > end or count(parsed.text[node.start : head]) > budget // 2:
-            continue
         start = line_start(parsed.text, node.start)
+        if head > end or count(parsed.text[start:head]) > budget // 2:
+            continue
         rank = 0 if node.end > end else 1 if node.name == "import" else 2
         text = _NOTES.sub("", to_line_feeds(parsed.text[start:head])).rstrip()
         pieces.append((rank, -start, text))

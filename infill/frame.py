@@ -10,7 +10,7 @@ from typing import NamedTuple
 import tree_sitter
 
 from .lexis import PAIRS, Bracket, unclosed, unopened
-from .lines import is_blank, line_end, line_start, lines_before, width
+from .lines import is_blank, line_above, line_end, line_start, width
 from .parse import Parsed
 from .span import opens
 
@@ -152,7 +152,7 @@ def _window(text: str, start: int, end: int) -> tuple[str, str]:
     own = text[top : line_end(text, start)]
     base = width(own)
     if start == top and is_blank(own):
-        near = next((line for line in lines_before(text, start) if line.strip()), "")
+        near = line_above(text, start)
         base = width(near) + opens(near)
     outer = base
     for _ in range(_MOST_LINES):

@@ -5,14 +5,16 @@ or MISSING nodes than it had before, and none near the text that was not there w
 the whole span.
 """
 
+import re
 from itertools import islice
 from typing import NamedTuple
 
-from . import margins, rules
+from . import echo, margins, rules
 from .canvas import StopRule
-from .lexis import breaks_off, tokens, unclosed
+from .lexis import breaks_off, tokens
 from .lines import (
     is_blank,
+    line_below,
     line_break,
     line_end,
     line_start,
@@ -23,10 +25,10 @@ from .lines import (
 )
 from .parse import Parsed, parse_again, replace
 from .place import find_place
-from .span import Span, enclosing, expected_indent, opens, step
+from .repairs import drop_comma, drop_rest, repairs
+from .span import Span, enclosing, expected_indent, step
 from .stop import closed_too_much
 
-_MOST_CUTS = 24  # places to cut back to that are tried
 _MOST_ROUNDS = 5
 _NEAR = 4000  # code points after a span that a text is compared with
 
@@ -89,11 +91,12 @@ class Judge:
             return kept
 
         written = apply("control", self._cut_control(written))
+        written = apply("fence", self._cut_fences(written))
         written = apply("prefix", self._drop_prefix_echo(written))
         written = apply("end", self._cut_at_end(written))
         cut = cut or "end" in verdict
         opened = bool(self.place.frames) and self.place.frames[-1].given
-        kept = rules.drop_suffix_echo(written, self.suffix, cut, opened)
+        kept = echo.drop_suffix_echo(written, self.suffix, cut, opened, self.given)
         written = apply("suffix", kept)
         written = apply("repeats", self._drop_repeats(written))
         written = apply("indentation", self._set_indentation(written))
@@ -101,6 +104,8 @@ class Judge:
         written = apply("headers", self._cut_headers(written))
         cut = cut or not {"brackets", "headers"}.isdisjoint(verdict)
         written = rules.trim_end(written, self.suffix, cut)
+        written = apply("comma", drop_comma(written, self.suffix, self._n_broken))
+        written = apply("suffix", drop_rest(written, self.place.rest, self._n_broken))
         if is_blank(written):
             return None
         return self._parse(written, tuple(verdict))
@@ -169,30 +174,14 @@ class Judge:
 
     def _repairs(self, written: str) -> list[tuple[str, str]]:
         rest = self.suffix.split("\n", 1)[0]
-        tries = [
-            ("joined", written[:-size])
-            for size in range(min(len(rest), len(written)), 0, -1)
-            if written.endswith(rest[:size])
-        ]
-        if written.rstrip().endswith((")", "]", "}")):
-            tries.append(("brackets", written.rstrip()[:-1]))
-        missing = unclosed(self.given + written, self.parsed.language)
-        missing = [bracket for bracket in missing if bracket.offset >= self.n_given]
-        closers = "".join(bracket.closer for bracket in reversed(missing))
-        if closers:
-            tries.append(("closed", written.rstrip() + closers))
+        tries = repairs(written, self.given, rest, self.parsed.language)
         if self._is_on_own_line():
-            expected = width(self._neighbours()[2])
+            expected = self._neighbours().expected
+            columns = width(expected)
             indented = margins.set_first_line(
-                written, self.given, self._neighbours()[2], expected, expected
+                written, self.given, expected, columns, columns
             )
             tries.insert(0, ("indentation", indented))
-        position = len(written)
-        for _ in range(_MOST_CUTS):
-            position = written.rfind("\n", 0, position)
-            if position <= 0:
-                break
-            tries.append(("cut", written[:position]))
         return tries
 
     def _broken(self, written: str) -> tuple[int, int]:
@@ -205,6 +194,9 @@ class Judge:
             if start < len(whole) and end >= start:
                 return start, max(end, start)
         return len(whole), len(whole)
+
+    def _n_broken(self, written: str) -> int:
+        return len(self._fill(written).broken)
 
     def _fill(self, written: str) -> Parsed:
         text = rules.set_line_ends(written, self.line_break)
@@ -221,8 +213,24 @@ class Judge:
         end = self.stop(self.given + written)
         return written if end is None else written[: max(0, end - self.n_given)]
 
+    def _cut_fences(self, written: str) -> str:
+        if self.span.kind in ("string", "comment"):
+            return written
+        return rules.cut_fences(written, self.near + self.given, self.parsed.language)
+
     def _drop_prefix_echo(self, written: str) -> str:
-        return rules.drop_prefix_echo(written, self.given, self.above)
+        written = echo.drop_prefix_echo(written, self.given, self.above)
+        if self.span.kind == "string":
+            return written
+        written = rules.join_space(written, self.given, self._follows_dot(written))
+        return echo.drop_word_echo(written, self.given, self.near)
+
+    def _follows_dot(self, written: str) -> bool:
+        """Tell whether the name after a dot is written with a space in front."""
+        if self.span.kind == "comment" or not re.match(r"[ \t]+\w", written):
+            return False
+        dot = self.parsed.leaf(self.span.start + self.n_given - 1)
+        return dot is not None and dot.name in (".", "?.", "::")
 
     def _drop_repeats(self, written: str) -> str:
         return rules.drop_repeats(written, self.given, self.place.rest)
@@ -237,7 +245,9 @@ class Judge:
         if language is None or len(language.brackets) == 3:
             return written
         before = (self.near[: -len(self.suffix) or None] + self.given)[-2000:]
-        return rules.drop_stray_closer(written, before.rpartition("\n\n")[2])
+        before, rest = before.rpartition("\n\n")[2], self.place.rest
+        written = rules.drop_stray_mark(written, self.given, rest)
+        return rules.drop_stray_closer(written, before, rest)
 
     def _cut_headers(self, written: str) -> str:
         if self.span.kind in ("string", "comment") or not is_blank(self.place.rest):
@@ -253,46 +263,18 @@ class Judge:
             written = margins.keep_strings(styled, written, language)
         if not self._is_on_own_line():
             return written
-        written = self._set_margin(written)
+        written = margins.set_margin(
+            written,
+            self.given,
+            self._neighbours(),
+            self.parsed.language,
+            self._is_in_definition(),
+        )
         if any(
             "\n" in token.text[:-1] for token in tokens(written, self.parsed.language)
         ):
             return written  # The lines of a string are nobody's to move.
         return margins.set_step(written, self.given, self.near)
-
-    def _set_margin(self, written: str) -> str:
-        language = self.parsed.language
-        first = written.lstrip()
-        if language is None or language.layout == "flow":
-            return written
-        if first.startswith(("#", "- ", ")", "]", "}", *language.continues)):
-            return written
-        above, below, expected = self._neighbours()
-        outside = not self._is_in_definition() or "namespace" in above.split()
-        if language.layout == "brace" and outside:
-            # In a namespace or a module the margin is a matter of taste.
-            return written
-        closes = below.lstrip().startswith((")", "]", "}", *language.continues))
-        if language.layout == "indent" and self._leads_to(written, below):
-            low = 0  # A dedent may be meant.
-        elif opens(above):
-            low = width(above) + 1
-        else:
-            low = width(above) if closes else min(width(above), width(below))
-        high = 10_000 if opens(above) else max(width(expected), width(below))
-        return margins.set_first_line(written, self.given, expected, low, high)
-
-    def _leads_to(self, written: str, below: str) -> bool:
-        """Tell whether the line below may follow, as blocks by indentation go."""
-        lines = [line for line in written.split("\n") if not is_blank(line)]
-        if unclosed(written, self.parsed.language) or not lines or not below:
-            return bool(below)
-        margins = [width(line) for line in lines]
-        margins = [margin for margin in margins if margin <= width(below)]
-        deepest = width(lines[-1])
-        if deepest < width(below):
-            return opens(lines[-1])
-        return not margins or margins[-1] == width(below)
 
     def _is_in_definition(self) -> bool:
         inside = enclosing(self.parsed, self.span.end, ("function", "class"))
@@ -304,12 +286,9 @@ class Judge:
         flows = bool(self.place.frames) and self.place.frames[-1].flows
         return blank and not flows and self.span.kind in ("block", "body")
 
-    def _neighbours(self) -> tuple[str, str, str]:
-        """Return the lines around with text in them, and the indentation between."""
+    def _neighbours(self) -> margins.Neighbours:
         text = self.parsed.text
         above = next((line for line in reversed(self.above) if line.strip()), "")
-        below = next(
-            (line for line in lines_after(text, self.span.end) if line.strip()), ""
-        )
+        below = line_below(text, self.span.end)
         expected = expected_indent(self.parsed, line_start(text, self.span.start))
-        return above, below, expected
+        return margins.Neighbours(above, below, expected)

@@ -13,6 +13,7 @@ from niello.grammars.catalogue import Language, Quote
 
 PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _CLOSERS = frozenset(PAIRS.values())
+_DEEPEST = 12  # strings in the code of strings; what is deeper counts as text
 _NO_CONTENT = "area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr"
 
 
@@ -32,12 +33,17 @@ class Bracket(NamedTuple):
     closer: str
 
 
-def tokens(text: str, language: Language | None, start: int = 0) -> Iterator[Token]:
-    """Yield what matters to brackets; a string or comment without end is one "cut"."""
+def tokens(
+    text: str, language: Language | None, start: int = 0, depth: int = 0
+) -> Iterator[Token]:
+    """Yield what matters to brackets; a string or comment without end is one "cut".
+
+    ``depth`` is how many strings, each in the code of another, the text is in.
+    """
     pattern = _pattern(language)
     position = start
     while match := pattern.search(text, position):
-        kind, position = _measure(text, match, language)
+        kind, position = _measure(text, match, language, depth)
         body = text[match.start() : position]
         if body.startswith("<") and kind in ("open", "close"):
             body = "<" if kind == "open" else ">"  # All tags are one kind of bracket.
@@ -45,13 +51,13 @@ def tokens(text: str, language: Language | None, start: int = 0) -> Iterator[Tok
 
 
 def _measure(
-    text: str, match: re.Match[str], language: Language | None
+    text: str, match: re.Match[str], language: Language | None, depth: int
 ) -> tuple[str, int]:
     """Return the kind of a token and where it ends."""
     kind = match.lastgroup or ""
     if kind == "quote" and language is not None:
         quote = next(q for q in language.strings if q.opener == match[0])
-        end = _closer_at(text, match.end(), quote, language)
+        end = _closer_at(text, match.end(), quote, language, depth)
         if end is not None:
             return "string", end + len(quote.closer)
         # In broken code a line ends a string that has no end.
@@ -141,7 +147,7 @@ def _close(stack: list[Bracket], closer: str) -> bool:
 
 
 def _closer_at(
-    text: str, position: int, quote: Quote, language: Language
+    text: str, position: int, quote: Quote, language: Language, depth: int = 0
 ) -> int | None:
     """Return where a string closes that ``position`` is inside of, if it does."""
     if quote.style == "raw":
@@ -154,20 +160,20 @@ def _closer_at(
             return match.start()
         if match.lastgroup == "newline":
             return None
-        if match.lastgroup == "code":
-            end = _code_end(text, match.end() - 1, language)
+        if match.lastgroup == "code" and depth < _DEEPEST:
+            end = _code_end(text, match.end() - 1, language, depth + 1)
             if end is None:
                 return None
             position = end
     return None
 
 
-def _code_end(text: str, position: int, language: Language) -> int | None:
+def _code_end(text: str, position: int, language: Language, depth: int) -> int | None:
     """Return where the code ends whose bracket opens at ``position`` in a string."""
-    depth = 0
-    for token in tokens(text, language, position):
-        depth += {"open": 1, "close": -1}.get(token.kind, 0)
-        if depth == 0:
+    n_open = 0
+    for token in tokens(text, language, position, depth):
+        n_open += {"open": 1, "close": -1}.get(token.kind, 0)
+        if n_open == 0:
             return token.end
     return None
 

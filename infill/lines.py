@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import AnyStr
 
 TAB = 8  # columns of a tab when indentations are compared
+_SIGN = re.compile(r"\S")
 _LEAD = re.compile(r"[ \t\f]*")
 
 
@@ -44,6 +45,20 @@ def lines_after(text: str, offset: int) -> Iterator[str]:
         yield text[start:end]
 
 
+def line_above(text: str, offset: int) -> str:
+    """Return the nearest line above that is not blank, or nothing."""
+    end = len(text[: line_start(text, offset)].rstrip())
+    return text[line_start(text, end) : line_end(text, end)] if end else ""
+
+
+def line_below(text: str, offset: int) -> str:
+    """Return the nearest line below that is not blank, or nothing."""
+    sign = _SIGN.search(text, line_end(text, offset))
+    if sign is None:
+        return ""
+    return text[line_start(text, sign.start()) : line_end(text, sign.start())]
+
+
 def lead(line: str) -> str:
     """Return the white space a line starts with."""
     match = _LEAD.match(line)
@@ -58,6 +73,11 @@ def width(line: str) -> int:
 def is_blank(line: str) -> bool:
     """Tell whether a line holds white space only."""
     return not line.strip()
+
+
+def weight(text: str) -> int:
+    """Return how many letters and digits a text has, which tell it from chance."""
+    return sum(map(str.isalnum, text))
 
 
 def line_break(text: str, offset: int) -> str:

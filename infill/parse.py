@@ -20,9 +20,9 @@ from .offsets import Offsets, encode
 # Larger texts are filled by lines and indentation alone: parsing them takes long, and
 # no other thread runs meanwhile.
 MAX_BYTES = 500_000
+_DEEPEST = 400  # levels of the tree around a place that queries look at
 _TO_ASCII = bytes(range(128)) + b"x" * 128
 _LONE_CR = re.compile(rb"\r(?!\n)")
-
 
 _Ranges = tuple[tuple[int, int], ...]
 
@@ -87,7 +87,7 @@ class Parsed:
         cursor.set_byte_range(max(0, first - 1), last + 1)
         found = {
             (node.start_byte, -node.end_byte, name)
-            for name, nodes in cursor.captures(self.tree.root_node).items()
+            for name, nodes in cursor.captures(self.near(start, end)).items()
             for node in nodes
             if node.start_byte <= last and node.end_byte >= first
         }
@@ -115,11 +115,25 @@ class Parsed:
         root = self.tree.root_node
         first, last = self.to_byte(start), self.to_byte(end)
         found = root.descendant_for_byte_range(first, last)
-        path: list[tree_sitter.Node] = []
-        while found is not None:
-            path.append(found)
-            found = found.parent
-        return path
+        # A node's parent is found from the root: asking each for it takes the square.
+        path = [root]
+        while path[-1] != found and found is not None:
+            if (below := path[-1].child_with_descendant(found)) is None:
+                break
+            path.append(below)
+        return path[::-1]
+
+    def near(self, start: int, end: int) -> tree_sitter.Node:
+        """Return the node to run a query from that looks at ``[start, end]``.
+
+        Queries take the square of the depth, so of what is nested without end only the
+        innermost levels are looked at.
+        """
+        assert self.tree is not None, "there is no tree to look at"
+        path = []
+        if len(self.data) > _DEEPEST:
+            path = self.ancestors(max(0, start - 1), min(end + 1, len(self.text)))
+        return path[_DEEPEST] if len(path) > _DEEPEST else self.tree.root_node
 
     @cached_property
     def broken(self) -> list[Node]:
@@ -199,7 +213,8 @@ def run_matches(
     cursor = tree_sitter.QueryCursor(query, match_limit=4096)
     first, last = parsed.to_byte(start), parsed.to_byte(end)
     cursor.set_byte_range(max(0, first - 1), last + 1)
-    found = sorted(cursor.matches(parsed.tree.root_node), key=lambda match: match[0])
+    near = parsed.near(start, end)
+    found = sorted(cursor.matches(near), key=lambda match: match[0])
     return [
         {
             name: [

@@ -9,10 +9,11 @@ from niello.grammars.catalogue import Language
 from .frame import Frame, find_frames
 from .lines import (
     is_blank,
+    line_above,
+    line_below,
     line_end,
     line_start,
     lines_after,
-    lines_before,
     width,
 )
 from .parse import Parsed
@@ -79,12 +80,7 @@ def _floor(parsed: Parsed, span: Span, cursor: int) -> int:
         return 0
     if typed and is_blank(typed):
         return width(typed)
-    above = next(
-        (line for line in lines_before(text, cursor) if not is_blank(line)), ""
-    )
-    below = next(
-        (line for line in lines_after(text, span.end) if not is_blank(line)), ""
-    )
+    above, below = line_above(text, cursor), line_below(text, span.end)
     header = _header(parsed, cursor)
     if header is not None:
         return header + 1

@@ -88,7 +88,7 @@ def propose_in(
     candidates: dict[str, Candidate] = {}
     replaced = span._replace(start=span.start + n_given)
     for fill in {fill.text: fill for fill in reversed(fills)}.values():
-        judged = judge.judge(fill.text, fill.reason == "span")
+        judged = judge.judge(_whole_lines(fill), fill.reason == "span")
         if judged is not None and not judged.fits:
             judged, fill = _refill(judge, judged, fill, canvas, filler, options, stop)
         if judged is None or not judged.fits or judged.text in candidates:
@@ -103,6 +103,15 @@ def propose_in(
             fill.join,
         )
     return sorted(candidates.values(), key=lambda each: -each.score - each.join)
+
+
+def _whole_lines(fill: Fill) -> str:
+    """Return a fill without the line in whose middle the room ended, if not the first.
+
+    A name that is cut short is one as well, so no parser finds it.
+    """
+    lines = fill.text.rpartition("\n")[0]
+    return fill.text if fill.reason != "room" or is_blank(lines) else lines
 
 
 def draw_canvas(

@@ -5,12 +5,12 @@ rule returns what is to stay of it, unchanged if the rule has nothing to say.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from niello.grammars.catalogue import Language
 
-from .lexis import unclosed
-from .lines import is_blank, width
+from .lexis import tokens, unclosed
+from .lines import is_blank, weight, width
 
 # Control tokens of the families of models that fill code, as text. None of them is a
 # word of a programming language; a document that spells one may have it in a fill.
@@ -18,12 +18,12 @@ _CONTROL = re.compile(
     r"<\|\w[\w▁-]*\|>|<｜[^｜>\n]{1,40}｜>|<(?:fim|file)_\w+>|▁?<EOT>|\[MASK\]"
     r"|<\[(?:fim-\w+|\w+(?:▁\w+)+)\]>|<(?:start|end)_of_turn>|</s>"
 )
-_CLOSERS = (")", "]", "}")
-_QUOTES = ('"', "'", "`")
 _ALNUM = 3  # letters and digits that make a line worth comparing
-_ASSIGNS = re.compile(r"=\s*\Z|(?<=\S):\s+\Z")  # a line that waits for a value
-_WORDS = re.compile(r"(?<![^\s{(\[;,])(?=\S)")
-_IN_QUOTES = re.compile(r"[)\]}]+[\"'`]")  # the end of code in a string
+_MARKS = (
+    *(("{{", "}}"), ("{%", "%}"), ("**", "**"), ("__", "__"), ("~~", "~~")),
+    *(("`", "`"), ("*", "*"), ("_", "_"), ("$", "$")),
+)
+_FENCE = re.compile(r"^[ \t]*```[\w+#-]*[ \t]*$", re.MULTILINE)
 _CLOSING_TAG = re.compile(r"(?:</[\w.:-]*>)+[)};,]*")
 
 
@@ -39,72 +39,41 @@ def cut_control(written: str, document: str) -> str:
     return written
 
 
-def drop_prefix_echo(written: str, given: str, above: Sequence[str]) -> str:
-    """Drop a copy of what was typed on the line, or of the lines above, in order."""
-    typed = given.strip()
-    head = written.lstrip()
-    if _weight(typed) >= _ALNUM and len(typed) >= 4 and _says(head, typed):
-        return head[len(typed) :] if given[-1:].strip() else head[len(typed) :].lstrip()
-    for match in _WORDS.finditer(given) if _ASSIGNS.search(given) else ():
-        named = given[match.start() :].rstrip()
-        if _weight(named) and _says(head, named):
-            return head[len(named) :].lstrip()
-    lines = written.split("\n")
-    bodies = [line.strip() for line in lines]
-    for n_lines in range(min(len(lines) - 1, len(above)), 1, -1):
-        copied = [line.strip() for line in above[-n_lines:]]
-        if bodies[:n_lines] == copied and _weight("".join(copied)) >= 4 * _ALNUM:
-            kept = "\n".join(lines[n_lines:])
-            if not is_blank(kept):
-                return kept.lstrip(" \t") if given else kept
-    return written
+def cut_fences(written: str, document: str, language: Language | None) -> str:
+    """Take code out of the fence that models for chats put around it.
 
-
-def _says(head: str, typed: str) -> bool:
-    """Tell whether a text starts with what was typed, its last sign being whole."""
-    follows = head[len(typed) : len(typed) + 1]
-    whole = not follows or typed[-1] not in "=:" or follows not in "=:>~"
-    return head.startswith(typed) and whole
-
-
-def drop_suffix_echo(
-    written: str, suffix: str, cut: bool = False, opened: bool = True
-) -> str:
-    """Drop a tail that is a copy of what follows, from the first such place on.
-
-    ``cut`` says that the text was ended where it closed what is closed already,
-    ``opened`` that a bracket closed next is opened before the span.
+    Where a document has fences, as pages and notes do, they are text.
     """
-    rest = suffix.split("\n", 1)[0].rstrip()
-    for match in re.finditer(rf"\n|(?={re.escape(rest)})" if rest else r"\n", written):
-        kept, tail = written[: match.start()], written[match.start() :]
-        if is_blank(kept):
-            continue
-        if tail.startswith("\n"):
-            below = suffix[len(rest) :].lstrip(" \t")
-            found = _echoes_lines(kept, tail, below, cut)
-            found = found or (cut and _echoes_to_quote(tail, rest, below))
-        elif opened and _opened(kept) > 0 and rest.lstrip("\"'`")[:1] in _CLOSERS:
-            found = False  # This bracket is the text's own.
-        elif rest[0] == ">" and kept.count("<") > kept.count(">"):
-            found = False
-        elif _IN_QUOTES.match(rest) and is_blank(tail[len(rest) :]):
-            found = _opened(kept) <= 0
-        else:
-            found = _echoes_rest(tail[len(rest) :], rest, suffix)
-        if found:
-            return kept
-    inner, body = _before_closer(rest), written.rstrip()
-    if rest.strip() == "|" and body.endswith("|") and body[:-1].strip():
-        return body[:-1].rstrip()  # The end of a table's row, or of a block's names.
-    telling = cut or re.fullmatch(r"\W+\w.*", inner) or _weight(inner) >= _ALNUM
-    if inner and inner != rest and body.endswith(inner) and telling:
-        return body[: -len(inner)]  # The bracket after it has been cut already.
-    quoted = re.match(r"(?:\\.|[^\"'`\\])+(?=[\"'`])", rest)
-    spare = quoted and ((cut and len(quoted[0]) > 1) or _opened(body) < 0)
-    if quoted and spare and body.endswith(quoted[0]):
-        return body[: -len(quoted[0])]  # And so the quote after this.
-    return written
+    if language is None or language.layout == "flow" or "```" in document:
+        return written
+    fence = _FENCE.search(written)
+    if fence is None or _is_in_literal(written[: fence.start()], language):
+        return written
+    if not is_blank(written[: fence.start()]):
+        return written[: fence.start()]
+    inner = written[fence.end() :].removeprefix("\n")
+    closing = _FENCE.search(inner)
+    return inner if closing is None else inner[: closing.start()]
+
+
+def _is_in_literal(text: str, language: Language) -> bool:
+    """Tell whether a text ends inside of a string or a comment."""
+    return any(token.kind == "cut" for token in tokens(text, language))
+
+
+def join_space(written: str, given: str, after_dot: bool) -> str:
+    """Drop the space or line end that a text brings to where one has been typed.
+
+    ``after_dot`` says that a name is wanted, which no space is in front of.
+    """
+    if given and is_blank(given):
+        # A line that is indented already need not be left for one below.
+        below = written.lstrip(" \t\n")
+        margin = written[: len(written) - len(below)].rpartition("\n")
+        return below if margin[1] and margin[2] == given else written
+    if not after_dot and not given.endswith((" ", "\t")):
+        return written
+    return written.lstrip(" \t")
 
 
 def cut_headers(
@@ -135,75 +104,14 @@ def cut_headers(
         written = kept
 
 
-def _echoes_lines(kept: str, tail: str, below: str, cut: bool) -> bool:
-    """Tell whether lines written are those below, and too many for chance."""
-    written, following = _lines(tail), _lines(below)
-    if not _copies(written, following):
-        return False
-    weight = _weight("".join(written))
-    if written[0] == following[0] and len(written) == 1 and weight < _ALNUM:
-        # Brackets alone say little, but what is closed already needs no more of them.
-        return len(written[0].strip()) >= 3 and _opened(kept) <= 0
-    own = following[0], following[0].rstrip(" ;,)]}")
-    if len(written) == 1 and written[0] not in own:
-        if cut and weight >= _ALNUM:
-            return True
-        return weight >= 2 * _ALNUM and 2 * len(written[0]) > len(following[0])
-    return weight >= _ALNUM
-
-
-def _echoes_to_quote(tail: str, rest: str, below: str) -> bool:
-    """Tell whether a text cut at a quote copied the line below up to its first."""
-    copied = f"{tail}{rest[:1]}".strip("\n")
-    told = len(tail.strip()) >= _ALNUM and rest.startswith(_QUOTES)
-    return told and below.strip("\n").startswith(copied)
-
-
-def _echoes_rest(after: str, rest: str, suffix: str) -> bool:
-    """Tell whether a copy of the line's rest goes on, if at all, as the suffix does."""
-    if is_blank(after):
-        return "\n" in after or _weight(rest) >= _ALNUM or len(rest) >= 4
-    written = _lines(after)
-    below = _lines(suffix)[1:]
-    enough = (
-        _weight(rest + "".join(written)) >= _ALNUM or below[: len(written)] == written
-    )
-    return enough and after.startswith("\n") and _copies(written, below)
-
-
-def _opened(text: str) -> int:
-    return sum((sign in "([{") - (sign in ")]}") for sign in text)
-
-
-def _before_closer(rest: str) -> str:
-    """Return a text up to the first bracket or tag it closes and does not open."""
-    depth = 0
-    for match in re.finditer(r"(?P<open>[(\[{]|<\w)|(?P<close>[)\]}]|</)", rest):
-        depth += 1 if match.lastgroup == "open" else -1
-        if depth < 0:
-            return rest[: match.start()].rstrip()
-    return rest
-
-
-def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.split("\n") if not is_blank(line)]
-
-
-def _copies(written: list[str], following: list[str]) -> bool:
-    """Tell whether the lines written are the first that follow, the last maybe cut."""
-    if not written or len(written) > len(following):
-        return False
-    *whole, last = written
-    n_whole = len(whole)
-    return whole == following[:n_whole] and following[n_whole].startswith(last)
-
-
 def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
     """Keep the first of the same lines written again and again at the end of a text.
 
     ``rest`` is what follows on the last line; where there is any, the lines are parts
     of one statement, and there is hardly a reason to say a part twice.
     """
+    if is_blank(written):
+        return written
     lines = (given + written).split("\n")
     while len(lines) > 1 and lines[-1] == lines[-2] and _closes_block(lines[-1]):
         lines.pop()  # What closes a block is never said twice at one margin.
@@ -214,12 +122,14 @@ def drop_repeats(written: str, given: str = "", rest: str = "") -> str:
         start = n_lines - period
         while start > 0 and bodies[start - 1] == bodies[start - 1 + period]:
             start -= 1
-        block = "".join(bodies[start : start + period])
         repeated = n_lines - start - period
-        enough = len(block) >= least and _weight(block) > least - 4
+        if repeated < period:
+            continue
+        block = "".join(bodies[start : start + period])
+        enough = len(block) >= least and weight(block) > least - 4
         own = _is_closer(block.lstrip("# ")) and not _ends_twice(bodies)
         own = own or _CLOSING_TAG.fullmatch(block) is not None
-        if repeated >= period and enough and not own:
+        if enough and not own:
             return "\n".join(lines[: start + period])[len(given) :]
     # The last time may have been cut short, as by a bracket that was there already.
     if n_lines > 1 and _is_cut_copy(*bodies[-2:]):
@@ -240,7 +150,7 @@ def _is_cut_copy(whole: str, last: str) -> bool:
     least = _ALNUM if closers and not closers.strip(")]}") else 2 * _ALNUM
     if _CLOSING_TAG.fullmatch(last):
         return False
-    enough = _weight(last) >= least and 2 * len(last) > len(whole)
+    enough = weight(last) >= least and 2 * len(last) > len(whole)
     return enough and whole.startswith(last)
 
 
@@ -252,17 +162,35 @@ def _closes_block(line: str) -> bool:
 
 def _is_closer(line: str) -> bool:
     """Tell whether a line is a word or signs alone, as what closes a block is."""
-    signs = not _weight(line) and not line.endswith(",")
+    signs = not weight(line) and not line.endswith(",")
     return len(line) > 1 and (line.isalpha() or signs)
 
 
-def drop_stray_closer(written: str, before: str) -> str:
-    """Drop a closing bracket that ends prose and that its paragraph does not open."""
+def drop_stray_closer(written: str, before: str, rest: str = "") -> str:
+    """Drop a closing bracket that ends prose and that its paragraph does not open.
+
+    ``rest``, what follows on the line, may close what is open.
+    """
     body = written.rstrip()
     for opener, closer in ("()", "[]", "{}"):
-        paragraph = f"{before}{body}".rpartition("\n\n")[2]
+        paragraph = f"{before}{body}".rpartition("\n\n")[2] + rest
         if body.endswith(closer) and paragraph.count(closer) > paragraph.count(opener):
             return body[:-1]
+    return written
+
+
+def drop_stray_mark(written: str, given: str, rest: str) -> str:
+    """Drop a mark of a page's text that follows on the line anyway."""
+    body, after = written.rstrip(), rest.lstrip()
+    for opener, closer in _MARKS:
+        if not body.endswith(closer) or not after.startswith(closer):
+            continue
+        line = given + body + after
+        n_closers = line.count(closer)
+        spare = n_closers % 2 if opener == closer else n_closers > line.count(opener)
+        if spare:
+            kept = body[: -len(closer)]
+            return kept if after == rest else kept.rstrip()
     return written
 
 
@@ -290,7 +218,3 @@ def trim_end(written: str, suffix: str, cut: bool = False) -> str:
 def set_line_ends(text: str, line_break: str) -> str:
     """Write LF line ends as the file does."""
     return text.replace("\n", line_break)
-
-
-def _weight(text: str) -> int:
-    return sum(map(str.isalnum, text))

@@ -12,10 +12,10 @@ from .layers import layer_at
 from .lines import (
     is_blank,
     lead,
+    line_above,
+    line_below,
     line_end,
     line_start,
-    lines_after,
-    lines_before,
     width,
 )
 from .parse import Node, Parsed
@@ -95,8 +95,7 @@ def expected_indent(parsed: Parsed, cursor: int) -> str:
     """Return the indentation that the first statement on a blank line should have."""
     text = parsed.text
     typed = lead(text[line_start(text, cursor) : cursor])
-    above = next((line for line in lines_before(text, cursor) if line.strip()), "")
-    below = next((line for line in lines_after(text, cursor) if line.strip()), "")
+    above, below = line_above(text, cursor), line_below(text, cursor)
     if typed:
         return typed
     if opens(above):

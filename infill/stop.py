@@ -8,6 +8,8 @@ lines that follow the span begin again.
 
 import re
 
+from niello.grammars.catalogue import Language
+
 from .canvas import StopRule
 from .frame import Frame
 from .lexis import PAIRS, Token, find_closer, literal_end, tokens
@@ -113,6 +115,8 @@ def _ends_at(place: Place, outer: list[Frame], text: str, token: Token) -> bool:
     """Tell whether the construct ends at a line end outside of all its own brackets."""
     if not is_blank(place.rest):
         return False  # The fill joins what is left of the line.
+    if is_note(text[: token.start], place.language):
+        return False  # What the comment is about comes below.
     kind, below_given = place.span.kind, _starts_below(place, text)
     if kind == "line" and not below_given and _is_whole(place, text[: token.start]):
         return True
@@ -131,6 +135,14 @@ def _ends_at(place: Place, outer: list[Frame], text: str, token: Token) -> bool:
     if _width(place, line) > _width(place, text) or text[: token.start].endswith("\\"):
         return False
     return not _continues(place, line, whole="\n" in below)
+
+
+def is_note(text: str, language: Language | None) -> bool:
+    """Tell whether a text is nothing but comments up to their lines' ends."""
+    signs = language.line_comments if language else ()
+    note = re.compile(rf"\s*(?:{'|'.join(signs)})")
+    lines = [line for line in text.split("\n") if not is_blank(line)]
+    return bool(signs and lines) and all(note.match(line) for line in lines)
 
 
 def _is_whole(place: Place, text: str) -> bool:
@@ -185,10 +197,11 @@ def _indents(place: Place) -> bool:
 def _first_width(place: Place, text: str) -> int:
     """Return the columns of the first line written that is not blank."""
     below = _starts_below(place, text) and not is_blank(text[: place.n_given])
-    for line in text.split("\n")[1 if below else 0 :]:
-        if not is_blank(line):
-            return _width(place, line)
-    return 0
+    position = text.find("\n") + 1 if below else 0
+    sign = re.compile(r"\S").search(text, position)
+    if sign is None:
+        return 0
+    return _width(place, text[text.rfind("\n", 0, sign.start()) + 1 : sign.end()])
 
 
 def _width(place: Place, line: str) -> int:

@@ -261,4 +261,5 @@ def _order(parsed: Parsed, start: int, end: int) -> list[str]:
 
 
 def _covers(only: str, kind: str) -> bool:
-    return kind == only or kind.startswith(f"{only}.")
+    # The empty kind is the root of all kinds.
+    return not only or kind == only or kind.startswith(f"{only}.")

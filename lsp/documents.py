@@ -96,7 +96,10 @@ class Documents:
         document = self.find(snapshot.uri)
         if document is None or document.is_lost:
             return False
-        return document.version == snapshot.version
+        # A document that is opened anew, and a client that does not count, give a
+        # version to more than one text.
+        same = document.version == snapshot.version
+        return same and document.text == snapshot.text
 
     def open(self, item: lsp_types.TextDocumentItem) -> Document:
         """Take over a document; one that is open already is replaced."""
@@ -202,8 +205,9 @@ class Documents:
 def spelling(uri: str) -> str:
     """Return one spelling for all that name the same document.
 
-    Clients write a drive as ``c:``, ``C:`` or ``c%3A``, and a few send a bare Windows
-    path. Only ``file:`` URIs are touched; other schemes mean what their owner says.
+    Clients write a drive as ``c:``, ``C:`` or ``c%3A``, some write ``file:/`` with one
+    stroke, and a few send a bare Windows path. Only ``file:`` URIs are touched; other
+    schemes mean what their owner says.
     """
     scheme, colon, rest = uri.partition(":")
     if colon and scheme.lower() == "file":
@@ -212,6 +216,8 @@ def spelling(uri: str) -> str:
         path = "///" + uri.replace("\\", "/")
     else:
         return uri
+    if path.startswith("/") and not path.startswith("//"):
+        path = f"//{path}"
     drive = _DRIVE.match(path)
     if drive:
         path = f"///{drive[1].lower()}:/{path[drive.end() :]}"

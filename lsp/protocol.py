@@ -18,7 +18,7 @@ from lsprotocol import types as lsp_types
 from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.protocol import LanguageServerProtocol
 
-from .documents import UNTOLD_VERSION
+from .tolerance import tolerated, without_unreadable
 from .wire import Wire
 
 if TYPE_CHECKING:
@@ -38,12 +38,6 @@ _CHANGES = (
     lsp_types.TEXT_DOCUMENT_DID_CHANGE,
     lsp_types.NOTEBOOK_DOCUMENT_DID_CHANGE,
 )
-_LARGEST = 2**31 - 1
-# What older clients leave out or send as null of a document.
-_UNTOLD: dict[str, dict[str, int | str]] = {
-    lsp_types.TEXT_DOCUMENT_DID_OPEN: {"version": 0, "languageId": ""},
-    lsp_types.TEXT_DOCUMENT_DID_CHANGE: {"version": UNTOLD_VERSION},
-}
 
 
 class Refusal(Exception):
@@ -173,12 +167,14 @@ class Protocol(LanguageServerProtocol):
         message_type = lsp_types.METHOD_TO_TYPES.get(message["method"], (None,))[0]
         if message_type is None:
             return message.get("params")
-        try:
-            tolerated = _tolerated(message)
-            return self._converter.structure(tolerated, message_type).params
-        except Exception as error:  # What cattrs raises depends on what is wrong.
-            sentence = f"wrong parameters for {message['method']}"
-            raise Refusal(INVALID_PARAMS, sentence) from error
+        told: dict[str, Any] | None = tolerated(message)
+        while told is not None:
+            try:
+                return self._converter.structure(told, message_type).params
+            except Exception as error:  # What cattrs raises depends on what is wrong.
+                told, reason = without_unreadable(told, error), error
+        sentence = f"wrong parameters for {message['method']}"
+        raise Refusal(INVALID_PARAMS, sentence) from reason
 
     def structured(self, raw: Any, kind: type[T]) -> T:
         """Return ``raw`` as a type of the protocol, or raise what cattrs raises."""
@@ -236,38 +232,6 @@ class Protocol(LanguageServerProtocol):
         if command is None:
             raise Refusal(INVALID_PARAMS, f"no such command: {params.command[:100]}")
         return command(*(params.arguments or []))
-
-
-def _tolerated(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message with what is told loosely as the protocol has it."""
-    read: dict[str, Any] = _clamped(message)
-    params = read.get("params")
-    params = params if isinstance(params, dict) else {}
-    if isinstance(document := params.get("textDocument"), dict):
-        for name, value in _UNTOLD.get(message["method"], {}).items():
-            if document.get(name) is None:
-                document[name] = value
-        if params.get("contentChanges", ()) is None:
-            params["contentChanges"] = []
-    return read
-
-
-def _clamped(value: Any) -> Any:
-    """Return JSON with places behind all that can be as far as the protocol goes.
-
-    Clients say "the end" with any large number, and "everything" with no range.
-    """
-    if isinstance(value, list):
-        return [_clamped(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: min(each, _LARGEST)
-        if name in ("line", "character") and isinstance(each, int)
-        else _clamped(each)
-        for name, each in value.items()
-        if each is not None or name != "range"
-    }
 
 
 def report(what: str, error: BaseException) -> None:

@@ -35,6 +35,8 @@ def _add_documents(server: NielloServer) -> None:
 
     @server.feature(lsp_types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: lsp_types.DidOpenTextDocumentParams) -> None:
+        # A client that opens a document anew without closing it means another text.
+        server.closed(params.text_document.uri)
         documents.open(params.text_document)
 
     @server.feature(lsp_types.TEXT_DOCUMENT_DID_CHANGE)

@@ -7,14 +7,15 @@ from niello.batch import run
 from niello.batch.desk import Desk, Manner
 from niello.batch.options import RefactorOptions
 from niello.batch.report import Colours
-from niello.infill.canvas import Canvas, Draws, Fill, StopFlag
+from niello.infill.canvas import Canvas, Draws, Fill, Reason, StopFlag
 
 
 class Texts:
     """Writes the texts it was given, by canvas, the last one again and again."""
 
-    def __init__(self, *texts: str) -> None:
+    def __init__(self, *texts: str, reason: Reason = "end") -> None:
         self.texts = texts
+        self.reason = reason
         self.canvases: list[Canvas] = []
         self.widths: list[int] = []
 
@@ -26,7 +27,7 @@ class Texts:
         for canvas in canvases:
             text = self.texts[min(len(self.canvases), len(self.texts) - 1)]
             self.canvases.append(canvas)
-            rows.append([Fill(text, -0.5, 1, "end", 2)])
+            rows.append([Fill(text, -0.5, 1, self.reason, 2)])
         return rows
 
 

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from filling import Stub
 
+from niello import fill_command
 from niello.cli import main
 from niello.engine.store import Store
 from niello.infill.errors import ModelError
@@ -117,6 +119,22 @@ def test_a_fill_is_shown_as_a_diff_and_written_only_when_told(
     assert source.read_text() == SOURCE.replace("return ", "return a + b")
 
 
+def test_a_form_feed_ends_no_line_of_a_diff(
+    source: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source.write_bytes(b"a = '\x0c'\nx = \n\x0cb = 1\n")
+    monkeypatch.setattr(fill_command, "open_engine", lambda name: Stub("1"))
+    assert main(["fill", f"{source}:2"]) == 0
+    out = capsys.readouterr().out.split("\n")
+    assert out[2:7] == [
+        "@@ -1,3 +1,3 @@",
+        " a = '\x0c'",
+        "-x = ",
+        "+x = 1",
+        " \x0cb = 1",
+    ]
+
+
 # The real command line with a filler that is always in the middle.
 FILLING = """
 import sys, time
@@ -171,6 +189,15 @@ def test_a_count_below_one_is_refused(
         main(["refactor", "--marker", option, "-1"])
     assert stopped.value.code == 2
     assert "1 or more" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("temperature", ["-1", "nan", "inf", "1e9"])
+def test_a_temperature_that_is_none_is_refused(
+    source: Path, temperature: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["fill", f"{source}:2", f"--temperature={temperature}"])
+    assert "a number from 0 to 10" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

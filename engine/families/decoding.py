@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from niello.engine.sample import COLDEST, SEEDS
 from niello.infill.errors import SettingsError
 
 from .commit import (
@@ -77,7 +78,8 @@ class Sampling(NamedTuple):
 
 def sampling(temperature: float, seed: int, device: torch.device) -> Sampling:
     """Return a draw's own stream of random numbers."""
-    return Sampling(temperature, torch.Generator(device).manual_seed(seed))
+    temperature = temperature if temperature >= COLDEST else 0.0
+    return Sampling(temperature, torch.Generator(device).manual_seed(seed % SEEDS))
 
 
 def draw(logits: Tensor, how: Sampling, family: Family) -> Drawn:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
+from niello.engine.tokens import without_halves
 from niello.infill.context import Context
 from niello.infill.errors import ModelError
 
@@ -61,7 +62,8 @@ class FamilyTokens:
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of plain text; never a control token's."""
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        whole = without_halves(text)
+        ids: list[int] = self._tokenizer.encode(whole, add_special_tokens=False).ids
         return ids
 
     def decode(self, token_ids: Iterable[int]) -> str:

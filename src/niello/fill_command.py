@@ -20,6 +20,8 @@ from niello.infill.snapshot import Snapshot
 from niello.infill.span import find_span
 
 _PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+))?")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")  # a form feed ends none
+_HOTTEST = 10  # temperature: by then every token is about as likely as the next
 _DEMO = (
     ("bank.py:17", "a function body from its signature and docstring"),
     ("report.py:14:38", "an argument inside a call"),
@@ -47,7 +49,7 @@ def add_parsers(subparsers: "argparse._SubParsersAction[Any]") -> None:
     fill.add_argument("--json", action="store_true", help="print candidates as JSON")
     fill.add_argument("-n", type=_at_least_one, default=1, help="candidates to draw")
     fill.add_argument("--room", type=_at_least_one, default=256, help="most tokens")
-    fill.add_argument("--temperature", type=float, default=0.0)
+    fill.add_argument("--temperature", type=at_temperature, default=0.0)
     fill.add_argument("--seed", type=int, default=0)
     fill.add_argument(
         "--engine",
@@ -169,8 +171,8 @@ def show_diff(place: Place, candidate: Candidate) -> None:
     if name.startswith("../"):
         name = place.snapshot.uri
     lines = difflib.unified_diff(
-        place.source.text.splitlines(keepends=True),
-        _apply(place, candidate).splitlines(keepends=True),
+        _LINE.findall(place.source.text),
+        _LINE.findall(_apply(place, candidate)),
         f"a/{name.lstrip('/')}",
         f"b/{name.lstrip('/')}",
         n=2,
@@ -239,6 +241,14 @@ def _offset(source: Source, line: int, column: str | None) -> int:
 def _line_column(text: str, offset: int) -> str:
     before = re.split(r"\r\n|\r|\n", text[:offset])
     return f"{len(before)}:{len(before[-1]) + 1}"
+
+
+def at_temperature(text: str) -> float:
+    """Read a temperature: 0 for the likeliest text, more for more varied ones."""
+    number = float(text)
+    if not 0 <= number <= _HOTTEST:
+        raise argparse.ArgumentTypeError(f"a number from 0 to {_HOTTEST}")
+    return number
 
 
 def _at_least_one(text: str) -> int:

@@ -16,7 +16,7 @@ from rich.text import Text
 from niello.engine.families.length import POLICIES
 from niello.engine.families.published import hub_id_of
 from niello.engine.store import Store
-from niello.fill_command import Place, open_place
+from niello.fill_command import Place, at_temperature, open_place
 from niello.infill.canvas import Canvas, Draws, never
 from niello.infill.parse import parse
 from niello.infill.propose import Options, draw_canvas
@@ -46,7 +46,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[Any]") -> None:
     parser.add_argument("--steps", type=int, default=0, help="passes, 0: as needed")
     parser.add_argument("--bits", type=int, default=16, choices=[4, 8, 16])
     parser.add_argument("--pause", type=float, default=0.0, help="seconds a pass")
-    parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--temperature", type=at_temperature, default=0.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.set_defaults(run=_try)
 

@@ -98,6 +98,66 @@ def test_a_hole_of_an_expression_ends_before_what_follows_it() -> None:
     assert read("a.py") == "f(0, 10)\nwhile f(1, 9):\n    pass\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "written", "after"),
+    [
+        (
+            "a.js",
+            "function f() {\n  old();\n}\n",
+            "if (a) {\n    b();\n  }\n  return c;",
+            "function f() {\n  if (a) {\n    b();\n  }\n  return c;\n}\n",
+        ),
+        (
+            "a.go",
+            "package p\n\nfunc f() int {\n\treturn 1\n}\n",
+            "a := 1\n\treturn a",
+            "package p\n\nfunc f() int {\n\ta := 1\n\treturn a\n}\n",
+        ),
+        (
+            "a.lua",
+            "function f()\n  return 1\nend\n",
+            "local a = 1\n  return a",
+            "function f()\n  local a = 1\n  return a\nend\n",
+        ),
+    ],
+)
+def test_a_body_is_filled_with_all_its_statements(
+    name: str, before: str, written: str, after: str
+) -> None:
+    Path(name).write_text(before)
+    bench = Bench()
+    asked = {"paths": [name], "select": "function.inner"}
+    assert bench.refactor(Texts(written), Manner(write=True), **asked) == 0
+    assert Path(name).read_text() == after
+
+
+def test_a_comment_in_front_does_not_take_the_place_of_a_statement() -> None:
+    Path("a.py").write_text("exit(1)\n")
+    bench = Bench()
+    asked = {"paths": ["a.py"], "pattern": "exit($A)"}
+    bench.refactor(
+        Texts("# Not the shell's.\nsys.exit(1)\nx"), Manner(write=True), **asked
+    )
+    assert Path("a.py").read_text() == "# Not the shell's.\nsys.exit(1)\n"
+
+
+def test_a_comment_is_filled_with_one_line() -> None:
+    Path("a.py").write_text("# old\nx = 1\n")
+    bench = Bench()
+    asked = {"paths": ["a.py"], "select": "comment.outer"}
+    bench.refactor(Texts("# new\ny = 2"), Manner(write=True), **asked)
+    assert Path("a.py").read_text() == "# new\nx = 1\n"
+
+
+def test_a_text_that_its_room_cuts_off_is_refused() -> None:
+    Path("a.py").write_text("def f():\n    return 1\n")
+    filler = Texts("if a:\n        return 2\n    x = com", reason="room")
+    bench = Bench()
+    assert bench.refactor(filler, WRITE, select="function.inner") == 3
+    assert read("a.py") == "def f():\n    return 1\n"
+    assert "cut off where its room ended" in bench.err.getvalue() + bench.out.getvalue()
+
+
 def test_a_hole_with_a_mark_to_end_at_is_full_there() -> None:
     Path("a.py").write_text("a = 1\n")
     Path("niello.refactor.toml").write_text(

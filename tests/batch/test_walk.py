@@ -1,5 +1,6 @@
 """Which files are looked at, and what is said of the others."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -98,6 +99,30 @@ def test_hidden_files_links_and_unknown_names_are_left_out(project: Path) -> Non
         "loop": "a link",
         "c.txt": "no grammar for its name",
     }
+
+
+def test_a_folder_that_cannot_be_listed_is_named_and_passed_over(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(project, "a.py", "lost/b.py", "z/c.py")
+    scandir = os.scandir
+
+    def refuse(folder: Path) -> object:
+        if folder.name == "lost":
+            raise PermissionError(13, "Permission denied")
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert found(".") == ["a.py", "z/c.py"]
+    assert skipped(".")["lost"] == "cannot list: Permission denied"
+    with pytest.raises(SourceError, match="cannot list"):
+        found("lost")
+
+
+def test_a_mark_or_windows_line_ends_do_not_spoil_an_ignore_file(project: Path) -> None:
+    make(project, "a.py", "b.py", "c.py")
+    (project / ".gitignore").write_bytes(b"\xef\xbb\xbfb.py\r\nc.py\r\n")
+    assert found(".") == ["a.py"]
 
 
 def test_a_path_that_does_not_exist_is_an_error() -> None:

@@ -61,6 +61,25 @@ def test_a_batch_equals_its_canvases_alone(engine: Engine, draws: Draws) -> None
     ]
 
 
+def test_half_of_a_surrogate_pair_is_read_as_an_unknown_character(
+    engine: Engine,
+) -> None:
+    text = "a\ud83d b\udc00"
+    assert engine.tokens.encode(text) == engine.tokens.encode("a\ufffd b\ufffd")
+    ((fill,),) = engine.fill([canvas(Context(text, text), text)], Draws())
+    assert fill.reason in ("end", "room")
+
+
+@pytest.mark.parametrize("temperature", [1e-300, 1e-45, -1.0, float("nan")])
+def test_next_to_temperature_0_the_likeliest_text_is_drawn(
+    engine: Engine, temperature: float
+) -> None:
+    one = canvas(PROMPTS[0])
+    ((fill,),) = engine.fill([one], Draws(1, temperature, seed=2**70))
+    ((greedy,),) = engine.fill([one], Draws())
+    assert fill.text == greedy.text
+
+
 def test_text_behind_the_anchor_follows_the_suffix(engine: Engine) -> None:
     tokens = engine.tokens
     head, whole = Context("ab", "yz"), Context("abc\ncd", "yz", anchor=2)

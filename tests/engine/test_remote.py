@@ -147,12 +147,24 @@ def test_an_error_status_says_what_to_do(
 
 
 @pytest.mark.parametrize(
-    "content", [[], "text", {}, {"choices": []}, {"choices": [{"text": None}]}]
+    "content",
+    [
+        *([], "text", {}, {"choices": []}, {"choices": None}, {"choices": ["text"]}),
+        {"choices": [{"text": None}]},
+        {"choices": [{"text": "a"}], "usage": {"completion_tokens": "many"}},
+    ],
 )
 def test_an_odd_answer_is_a_remote_error(server: Server, content: object) -> None:
     server.answer(content)
     with pytest.raises(RemoteError):
         opened(f"openai+{server.url}").fill([CANVAS], Draws(), never)
+
+
+def test_a_server_need_not_count_its_tokens(server: Server) -> None:
+    content = {"choices": [{"text": "a"}], "usage": {"completion_tokens": None}}
+    server.answer(content)
+    ((fill,),) = opened(f"openai+{server.url}").fill([CANVAS], Draws(), never)
+    assert (fill.text, fill.n_tokens) == ("a", 0)
 
 
 def test_no_server_is_a_remote_error(server: Server) -> None:

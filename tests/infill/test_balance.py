@@ -51,3 +51,20 @@ def test_what_the_line_leaves_open_is_the_fills_to_close(
     marked: str, language: str, written: str, want: str
 ) -> None:
     assert filled(marked, language, written) == want
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ("[a](|)\n", "markdown", "http://x)", "[a](http://x)\n"),
+        ("**|**\n", "markdown", "bold**", "**bold**\n"),
+        ("**|**\n", "markdown", "a** and **b", "**a** and **b**\n"),
+        ("`|`\n", "markdown", "code`", "`code`\n"),
+        ("*a* |*\n", "markdown", "*b*", "*a* *b*\n"),
+        ("<p>{{ | }}</p>\n", "html", "a }}", "<p>{{ a }}</p>\n"),
+    ],
+)
+def test_a_mark_of_prose_is_not_doubled(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want

@@ -50,3 +50,32 @@ def test_a_fill_of_masks_gives_nothing() -> None:
 )
 def test_what_only_looks_like_a_control_token_stays(written: str) -> None:
     assert cut_control(written, "") == written
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        (
+            "function f() {\n  |\n}\n",
+            "javascript",
+            "```js\n  return 1;\n```\nThis returns 1.",
+            "function f() {\n  return 1;\n}\n",
+        ),
+        ("f() {\n  |\n}\n", "bash", "echo a\n```", "f() {\n  echo a\n}\n"),
+        ("# T\n\n|\n", "markdown", "```py\nx\n```", "# T\n\n```py\nx\n```\n"),
+        (
+            "def f():\n    |\n    return 1\n",
+            "python",
+            '"""A.\n\n    ```\n    f()\n    ```\n    """',
+            'def f():\n    """A.\n\n    ```\n    f()\n    ```\n    """\n    return 1\n',
+        ),
+    ],
+)
+def test_code_is_taken_out_of_the_fence_of_an_answer(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want
+
+
+def test_a_fence_and_nothing_else_is_not_shown() -> None:
+    assert filled("f() {\n  |\n}\n", "bash", "```") is None

@@ -1,5 +1,8 @@
+import time
+
 import pytest
 
+from niello.infill.echo import drop_suffix_echo
 from niello.infill.rules import drop_repeats
 
 
@@ -36,3 +39,11 @@ def test_tags_that_close_one_after_the_other_are_no_repeat() -> None:
         "<Panel>\n  <Panel>\n    x\n  </Panel>\n</Panel>",
     ):
         assert drop_repeats(text, "    ") == text
+
+
+def test_a_long_text_of_repeats_takes_no_square_of_time() -> None:
+    started = time.monotonic()
+    assert drop_repeats("x = 1\n" * 20_000) == "x = 1\n" * 20_000
+    assert drop_repeats("\n" * 20_000 + "x") == "\n" * 20_000 + "x"
+    assert drop_suffix_echo("x = 1\n" * 20_000, "\ny = 1\n")
+    assert time.monotonic() - started < 5

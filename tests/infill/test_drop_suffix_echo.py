@@ -1,7 +1,7 @@
 import pytest
 from filling import filled
 
-from niello.infill.rules import drop_suffix_echo
+from niello.infill.echo import drop_suffix_echo
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,48 @@ def test_the_bracket_of_code_in_a_string_is_not_doubled(
     marked: str, language: str, written: str, want: str
 ) -> None:
     assert filled(marked, language, written) == want
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written"),
+    [
+        ("a = 1\n|\nb = compute(a)\n", "python", "b = compute(a)"),
+        ("def f():\n    a = 1|\n    return a + 2\n", "python", "\n    return a + 2"),
+        ("f() {\n  a\n  |\n  return 1\n}\n", "bash", "return 1\n}"),
+        ("{\n\ta := 1\n\t|\n\treturn a\n}\n", "go", "\treturn a\n}"),
+    ],
+)
+def test_nothing_but_a_copy_of_the_next_lines_is_not_shown(
+    marked: str, language: str, written: str
+) -> None:
+    assert filled(marked, language, written) is None
+
+
+def test_the_next_line_at_another_margin_is_no_copy() -> None:
+    text = "def f(a):\n    if a:\n        |\n    return None\n"
+    want = text.replace("|", "return None")
+    assert filled(text, "python", "return None") == want
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ("if |:\n    pass\n", "python", "x > 1:", "if x > 1:\n    pass\n"),
+        (
+            "for x in |:\n    pass\n",
+            "python",
+            "y:\n    f(x)",
+            "for x in y:\n    pass\n",
+        ),
+        ("x = a[|:]\n", "python", "1:", "x = a[1::]\n"),
+    ],
+)
+def test_a_short_end_of_the_line_goes_if_the_text_parses_worse_with_two(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want
+
+
+def test_a_copy_of_the_next_lines_that_goes_on_otherwise_is_not_shown() -> None:
+    text = "a = 1\n|\nb = two()\nc = three()\n"
+    assert filled(text, "python", "b = two()\nc = three()\nd = four()") is None

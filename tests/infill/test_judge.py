@@ -76,3 +76,43 @@ def test_equal_candidates_are_given_once() -> None:
     options = Options(draws=Options().draws._replace(n=3))
     found = propose_in(parsed, span, Stub("1"), options, n_given=4)
     assert [candidate.text for candidate in found] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ("x = |\n", "python", " 1", "x = 1\n"),
+        ("A quick |\n", "markdown", " fox", "A quick fox\n"),
+        ("x = a|\n", "python", " + 1", "x = a + 1\n"),
+        ("foo.|();\n", "javascript", " bar", "foo.bar();\n"),
+        ("# So.|\n", "python", " And", "# So. And\n"),
+        ('x = "a |"\n', "python", " b", 'x = "a  b"\n'),
+        ("def f():\n    |\n", "python", "\n    return 1", "def f():\n    return 1\n"),
+    ],
+)
+def test_a_space_that_is_typed_is_not_written_again(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "written", "want"),
+    [
+        ('{"a": |}\n', "json", "1,", '{"a": 1}\n'),
+        ("[\n  1,\n  |\n]\n", "json", "2,", "[\n  1,\n  2\n]\n"),
+        ('{\n  "a": 1,\n  |\n}\n', "json", '"b": 2,\n}', '{\n  "a": 1,\n  "b": 2\n}\n'),
+        ("[\n  1,\n  |\n]\n", "python", "2,", "[\n  1,\n  2,\n]\n"),
+        ('{\n  |\n  "b": 2\n}\n', "json", '"a": 1,', '{\n  "a": 1,\n  "b": 2\n}\n'),
+    ],
+)
+def test_no_comma_is_left_where_the_language_has_none(
+    marked: str, language: str, written: str, want: str
+) -> None:
+    assert filled(marked, language, written) == want
+
+
+def test_strings_in_the_code_of_strings_have_an_end() -> None:
+    text = "`${" * 3000
+    assert filled(f"x = {text}|\n", "javascript", "a") is not None
+    assert filled("f(|);\n", "javascript", text) is None

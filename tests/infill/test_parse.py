@@ -1,3 +1,5 @@
+import time
+
 from niello.infill.parse import MAX_BYTES, parse, parse_again, replace
 
 
@@ -52,3 +54,14 @@ def test_a_replacement_makes_a_new_value() -> None:
 
 def test_a_carriage_return_alone_ends_a_line() -> None:
     assert parse("def f():\r    return 1\r\rx = 1\r", "python").broken == []
+
+
+def test_brackets_nested_without_end_take_no_square_of_time() -> None:
+    parsed = parse("[" * 30_000 + "]" * 30_000, "json")
+    started = time.monotonic()
+    inner = parsed.captures("spans", 30_000, 30_000)
+    path = parsed.ancestors(30_000, 30_000)
+    assert time.monotonic() - started < 5
+    assert inner[-1].start == 29_999
+    assert [node.start_byte for node in path[:3]] == [30_000, 29_999, 29_998]
+    assert path[-1] == parsed.tree.root_node

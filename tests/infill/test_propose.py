@@ -38,6 +38,15 @@ def test_a_better_join_outweighs_a_slightly_better_score() -> None:
     assert texts(filler) == ["b", "a", "c"]
 
 
+def test_a_line_that_the_room_cuts_off_is_not_shown() -> None:
+    text = "def f(a):\n    "
+    snapshot = Snapshot("file:///a.py", 1, "python", text)
+    for reason, want in (("room", "b = a"), ("end", "b = a\n    return comp")):
+        filler = FakeFiller(Fill("b = a\n    return comp", -0.2, 1, reason))
+        (found,) = propose(snapshot, len(text), filler, Options())
+        assert found.text == want
+
+
 def test_a_filler_is_told_what_the_file_goes_on_with() -> None:
     filler = FakeFiller(Fill("a", -0.2, 1, "span"))
     assert texts(filler) == ["a"]

@@ -28,3 +28,20 @@ def test_a_brace_language_gets_the_margin_of_the_block() -> None:
     text = "function hi() {\n  open();\n|\n  shut();\n}\n"
     want = "function hi() {\n  open();\n  wave();\n  shut();\n}\n"
     assert filled(text, "javascript", "wave();") == want
+
+
+def test_a_text_that_is_a_column_off_is_moved_as_a_whole() -> None:
+    text = "def f():\n    |\n    return x\n"
+    want = "def f():\n    x = 1\n    y = 2\n    return x\n"
+    assert filled(text, "python", " x = 1\n     y = 2") == want
+
+
+def test_a_block_that_a_word_closes_may_be_deeper_than_its_ends() -> None:
+    text = "function f()\n|\nend\n"
+    assert filled(text, "lua", "  return 1") == "function f()\n  return 1\nend\n"
+
+
+def test_what_goes_on_with_a_statement_keeps_its_margin() -> None:
+    text = "function f() {\n  a = b\n|\n}\n"
+    want = "function f() {\n  a = b\n    .c()\n    .d();\n}\n"
+    assert filled(text, "javascript", "    .c()\n    .d();") == want

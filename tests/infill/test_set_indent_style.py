@@ -41,6 +41,15 @@ def test_a_file_that_shows_no_style_changes_nothing() -> None:
     assert set_indent_style("a:\n\tb", "    ", "class A:\n\n") == "a:\n\tb"
 
 
+def test_spaces_behind_tabs_are_a_style_of_statements_only() -> None:
+    text = "void f() {\n\tg();\n\t|\n}\n"
+    block = "if (a) {\n\t    b();\n\t}"
+    want = text.replace("|", "if (a) {\n\t\tb();\n\t}")
+    assert filled(text, "c", block) == want
+    statement = "if (a &&\n\t    b)\n\t\tc();"
+    assert filled(text, "c", statement) == text.replace("|", statement)
+
+
 def test_blocks_take_the_step_of_the_file() -> None:
     text = "function f(x) {\n  if (x) {\n    g();\n  }\n  |\n}\n"
     want = text.replace("|", "if (y) {\n    h();\n  }")
@@ -69,3 +78,9 @@ def test_a_step_that_the_file_has_somewhere_stays() -> None:
     text = "def f(x):\n  if x:\n      g()\n  |\n  return x\n"
     want = text.replace("|", "if y:\n      h()")
     assert filled(text, "python", "if y:\n      h()") == want
+
+
+def test_a_block_within_a_class_takes_the_step_of_the_file() -> None:
+    text = "class A:\n  def f(self):\n    return 1\n\n  |\n"
+    want = text.replace("|", "def g(self):\n    return 2")
+    assert filled(text, "python", "def g(self):\n      return 2") == want

@@ -89,6 +89,22 @@ def test_a_windows_file_is_found_under_every_spelling(other: str) -> None:
     assert document.uri == "file:///c%3A/code/m.py"
 
 
+def test_one_stroke_or_three_behind_the_scheme_are_the_same() -> None:
+    documents = opened("file:/code/m.py", "a = 1\n")
+    assert documents.find("file:///code/m.py") is not None
+
+
+def test_a_version_told_twice_does_not_make_another_text_current() -> None:
+    documents = opened("file:///a.py", "a = 1\n")
+    document = documents.find("file:///a.py")
+    assert document is not None
+    snapshot = document.snapshot()
+    documents.open(lsp_types.TextDocumentItem("file:///a.py", "python", 1, "b = 2\n"))
+    assert not documents.is_current(snapshot)
+    documents.open(lsp_types.TextDocumentItem("file:///a.py", "python", 1, "a = 1\n"))
+    assert documents.is_current(snapshot)
+
+
 @pytest.mark.parametrize(
     "uri", ["untitled:1", "scp://host//srv/m.py", "vscode-notebook-cell:/a.ipynb#X1"]
 )

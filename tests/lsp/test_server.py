@@ -369,6 +369,79 @@ def test_nonsense_gets_an_error_and_the_next_message_works(
     assert "error" in client.wait(None)
 
 
+@pytest.mark.parametrize(
+    "capabilities",
+    [
+        None,
+        {
+            "textDocument": {
+                "completion": {"completionItemKind": {"valueSet": [0, 118115]}}
+            }
+        },
+        {"textDocument": {"publishDiagnostics": {"tagSupport": True}, "rename": []}},
+        {"workspace": {"workspaceEdit": {"failureHandling": "new"}}},
+        {"general": {"positionEncodings": ["utf-7", "utf-8"]}, "x": {"y": None}},
+    ],
+)
+def test_a_client_may_have_capabilities_that_nobody_knows(
+    start: Start, capabilities: Any
+) -> None:
+    client = start(texts=["y"])
+    begin(client, capabilities=capabilities, trace="compact", clientInfo={})
+    assert texts(client.inline(URI, (0, 4))) == ["y"]
+
+
+def test_what_can_be_read_beside_an_unknown_capability_counts(start: Start) -> None:
+    action = {
+        "resolveSupport": {"properties": ["edit"]},
+        "codeActionLiteralSupport": {"codeActionKind": {"valueSet": 1}},
+    }
+    client = start(texts=["y"])
+    begin(client, "x = 1\n", capabilities={"textDocument": {"codeAction": action}})
+    asked = {
+        "textDocument": {"uri": URI},
+        "range": {
+            "start": {"line": 0, "character": 4},
+            "end": {"line": 0, "character": 5},
+        },
+        "context": {"diagnostics": [{"message": 1}, None], "triggerKind": 9},
+    }
+    found = client.request("textDocument/codeAction", asked)
+    assert found and not any("command" in each for each in found)
+
+
+def test_a_document_opened_anew_gets_no_fill_of_its_old_text(start: Start) -> None:
+    client = start(texts=["y"], ms=300)
+    begin(client)
+    old = client.ask_inline(URI, (0, 4))
+    client.open(URI, "z = z\n")
+    assert client.wait(old)["result"]["items"] == []
+
+
+def test_all_kinds_of_actions_are_of_the_empty_kind(start: Start) -> None:
+    client = start(texts=["y"])
+    begin(client, "x = 1\n")
+    place = {"line": 0, "character": 4}
+    asked = {"textDocument": {"uri": URI}, "range": {"start": place, "end": place}}
+    context: dict[str, Any] = {"diagnostics": []}
+    every = client.request("textDocument/codeAction", asked | {"context": context})
+    context |= {"only": [""]}
+    empty = client.request("textDocument/codeAction", asked | {"context": context})
+    assert empty == every != []
+
+
+def test_a_request_without_a_readable_place_is_refused(start: Start) -> None:
+    client = start(texts=["y"])
+    begin(client)
+    asked = {"textDocument": {"uri": URI}, "position": {"line": -1, "character": 0}}
+    with pytest.raises(RuntimeError, match="-32602"):
+        client.request("textDocument/inlineCompletion", asked)
+    place = {"line": 0, "character": 4}
+    asked |= {"position": place, "context": {"triggerKind": 0}}
+    (item,) = client.request("textDocument/inlineCompletion", asked)["items"]
+    assert item["insertText"] == "y"
+
+
 def test_the_log_holds_no_code(start: Start, tmp_path: Path) -> None:
     client = start(texts=["SECRETFILL"])
     begin(client, "SECRETNAME = \n", initializationOptions={"log": {"level": "debug"}})
