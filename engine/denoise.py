@@ -11,6 +11,7 @@ Knows nothing of spans beyond the canvas's stop rule.
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -126,7 +127,13 @@ def _checks(
         own[first : first + size]
         for own, first, size in zip(owned, firsts, sizes, strict=True)
     ]
-    return torch.split(model.logits(torch.cat(rows)), sizes)
+    starts = [0, *accumulate(sizes)]
+    line_ends = [
+        start + row
+        for filling, start in zip(active, starts, strict=False)
+        for row in filling.line_ends()
+    ]
+    return torch.split(model.logits(torch.cat(rows), line_ends), sizes)
 
 
 def text_rows(token_ids: Sequence[int], cache: KVCache) -> Rows:

@@ -22,7 +22,7 @@ from .denoise import FEW, denoise, prefill, text_rows
 from .filling import Encoded, Filling, Limits, encode
 from .join import join_scores
 from .kernels import QUICKEST, Kernel
-from .load import load_masks, load_transformer
+from .load import load_judge, load_masks, load_transformer
 from .model import Stopped, Transformer
 from .pace import Pace, measure
 from .sample import Sampler
@@ -82,6 +82,7 @@ class Engine:
         pace = None
         if n_most := load_masks(folder, model, kernel):
             pace = Pace(measure(model), n_most)
+        load_judge(folder, model)
         model.watched = Threads(torch.get_num_threads()).watched
         # Without a mask mode nothing is guessed that could be left unchecked.
         sure = 0.0 if check or pace is None else _SURE

@@ -103,6 +103,21 @@ class Filling:
         """The draft tokens that the pass feeds."""
         return self.draft.token_ids[: self.plan.n_draft]
 
+    def line_ends(self) -> list[int]:
+        """Return after which checked tokens, from the known one on, a line has ended.
+
+        Lines of fixed text are none of them.
+        """
+        if self._heal:
+            return []
+        token_ids = [self.token_ids[-1], *self.checked]
+        first = 0 if self._n_written else 1
+        return [
+            row
+            for row in range(first, len(token_ids))
+            if self._tokens.decode([token_ids[row]]).endswith(b"\n")
+        ]
+
     def commit(self, logits: Tensor, limits: Limits) -> int:
         """Take the draft's checked run and one more token; return the run's length.
 

@@ -15,13 +15,14 @@ from torch import Tensor
 from niello.infill.errors import ModelError
 
 from .attention import onednn_pays
+from .ends import load_ends
 from .kernels import Kernel, Linear
 from .mask_mode import fits, load_mask_mode
 from .model import Facts, Layer, Transformer
 from .tensorfile import check_safetensors
 from .timings import remembered
 
-_MASK_MODE = "mask_mode.safetensors"
+_MASK_MODE, _ENDS = "mask_mode.safetensors", "ends.safetensors"
 
 Config = dict[str, Any]
 
@@ -58,18 +59,37 @@ def load_transformer(folder: Path, kernel: Kernel) -> Transformer:
 
 def load_masks(folder: Path, model: Transformer, kernel: Kernel) -> int:
     """Give a model its mask mode; return the most masks of a block, 0 without one."""
-    made = load_config(folder).get("niello", {})
-    path = Path(str(files("niello.engine") / "weights" / _MASK_MODE))
-    # Masks are the default model's own: any other drafts by look-up alone.
-    if not path.is_file() or not fits(path, made.get("adapter_digest", "")):
+    digest = _adapter_digest(folder)
+    path = _trained_on(digest, _MASK_MODE)
+    if path is None:
         return 0
     with safe_open(folder / "model.safetensors", framework="pt") as file:
         head = file.get_tensor("lm_head.weight")
-    masks, sampler = load_mask_mode(
-        path, made["adapter_digest"], model.facts.n_layers, head, kernel
-    )
+    n_layers = model.facts.n_layers
+    masks, sampler = load_mask_mode(path, digest, n_layers, head, kernel)
     model.add_masks(masks, sampler)
     return masks.n_most
+
+
+def load_judge(folder: Path, model: Transformer) -> None:
+    """Give a model its end judge, if it has one."""
+    if path := _trained_on(_adapter_digest(folder), _ENDS):
+        model.ends = load_ends(path)
+
+
+def _adapter_digest(folder: Path) -> str:
+    digest: str = load_config(folder).get("niello", {}).get("adapter_digest", "")
+    return digest
+
+
+def _trained_on(adapter_digest: str, name: str) -> Path | None:
+    """Return a shipped file if it was trained on this fill adapter.
+
+    Such files are the default model's own: any other drafts by look-up alone, and ends
+    where it says.
+    """
+    path = Path(str(files("niello.engine") / "weights" / name))
+    return path if path.is_file() and fits(path, adapter_digest) else None
 
 
 def read_facts(config: Config) -> Facts:

@@ -19,6 +19,7 @@ from niello.infill.canvas import StopFlag, never
 from .attention import attend, attention_bias, rotate
 from .cache import KVCache, Seen
 from .draft import Draft
+from .ends import EndJudge
 from .kernels import Linear
 
 
@@ -129,6 +130,7 @@ class Transformer:
         """Join the parts; ``embedding`` is ``(vocabulary, width)``, any float type."""
         self.facts = facts
         self.mask_mode: MaskMode | None = None
+        self.ends: EndJudge | None = None
         self.onednn = False  # whether attention is left to oneDNN
         # What surrounds each pass, as `Threads.watched` does.
         self.watched: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -169,9 +171,22 @@ class Transformer:
             self._project(last, self._norm(hidden, self._layers[last].norm_in), shared)
 
     @torch.inference_mode()
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Map hidden states ``(rows, width)`` to ``(rows, vocabulary)``."""
-        return self._head(self._norm(hidden, self._norm_out))
+    def logits(self, hidden: Tensor, line_ends: Sequence[int] = ()) -> Tensor:
+        """Map hidden states ``(rows, width)`` to ``(rows, vocabulary)``.
+
+        In the rows ``line_ends`` the end judge, if there is one, says how likely the
+        text ends there.
+        """
+        normed = self.normed(hidden)
+        logits = self._head(normed)
+        if self.ends is not None:
+            self.ends.weigh(normed, logits, line_ends)
+        return logits
+
+    @torch.inference_mode()
+    def normed(self, hidden: Tensor) -> Tensor:
+        """Return hidden states as the map to the vocabulary takes them."""
+        return self._norm(hidden, self._norm_out)
 
     def add_masks(self, masks: MaskMode, guesser: Guesser) -> None:
         """Let rows be masks, and have their tokens guessed."""
@@ -187,7 +202,7 @@ class Transformer:
         A draft ends before the first with a probability below ``sure``.
         """
         assert self._guesser is not None, "mask rows need a mask mode"
-        normed = [self._norm(block, self._norm_out) for block in blocks]
+        normed = [self.normed(block) for block in blocks]
         return self._guesser.guess(normed, known, self._embedding, sure)
 
     def _begin(self, batch: Sequence[Rows]) -> tuple[Tensor, _Pass]:

@@ -7,7 +7,9 @@ special tokens off, prefix, suffix and given text each for itself.
 
 import json
 import random
+import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +23,16 @@ PYTHON_SHARE = 0.3
 _MOST_BLOCK_LINES = 24
 _LINES = (1, 1, 1, 2, 2, 3, 4, 5, 6, 8)  # of a middle of whole lines
 _SPAN_SHARE = 0.14  # of the samples: a span with any two places for its edges
+_DEFINES = re.compile(r"\s*(?:async )?def ")
+_DOCSTRINGS = ('"""', "'''")
 _NOTES = ("//", "/*", "*", "# ", "#\n")
 _NOTES_REFUSED = 0.8  # of the middles that begin with a comment, licences mostly
 _WHOLE_LINES_SHARE = 0.25  # of the samples: the middle ends with its line
+_LONGEST_BODY = 48  # lines of a block that lines are cut out of
+_MOST_CUT_LINES = 12
+_ONE_LINE_SHARE = 0.3  # of those cuts: one line
+_AT_CURSOR_SHARE = 0.3  # of those cuts: the suffix begins with the line's end
+_BLOCK_ALONE_SHARE = 0.4  # of those cuts: nothing of the file but the block
 
 
 class Sample(NamedTuple):
@@ -61,7 +70,9 @@ class Corpus:
         """The languages of the split."""
         return sorted(self._by_language)
 
-    def draw(self, rng: random.Random, language: str | None = None) -> Sample:
+    def draw(
+        self, rng: random.Random, language: str | None = None, cut: "Cut | None" = None
+    ) -> Sample:
         """Cut one sample, of the given language or of one drawn by share."""
         if language is None:
             others = [name for name in self.languages if name != "python"]
@@ -69,7 +80,7 @@ class Corpus:
             language = "python" if python else rng.choice(others)
         while True:
             source = rng.choice(self._by_language[language])
-            sample = cut(source.text, rng, language)
+            sample = (cut or cut_anywhere)(source.text, rng, language)
             if sample is not None:
                 return sample
 
@@ -92,7 +103,11 @@ class Corpus:
         return counts
 
 
-def cut(text: str, rng: random.Random, language: str) -> Sample | None:
+Cut = Callable[[str, random.Random, str], Sample | None]
+"""Cuts a text of a language, or returns None where that fails."""
+
+
+def cut_anywhere(text: str, rng: random.Random, language: str) -> Sample | None:
     """Cut a text at a place drawn at random, or return None where that fails."""
     lines = text.splitlines(keepends=True)
     if len(lines) < 12:
@@ -135,6 +150,62 @@ def cut(text: str, rng: random.Random, language: str) -> Sample | None:
         middle, suffix = middle + "\n", suffix.removeprefix("\n")
     prefix, given = "".join(lines[window:first]), lines[first][:column]
     return Sample(language, prefix, given, middle, suffix)
+
+
+def cut_lines(text: str, rng: random.Random, language: str) -> Sample | None:
+    """Cut lines out of a block, whatever they begin or end, or return None.
+
+    What such a middle ends with is told by its suffix alone.
+    """
+    lines = text.splitlines(keepends=True)
+    if len(lines) < 12:
+        return None
+    opener = rng.randrange(len(lines) - 4)
+    return _cut_body(lines, opener, opener + 1, rng, language)
+
+
+def cut_function(text: str, rng: random.Random, language: str) -> Sample | None:
+    """Cut lines out of a Python function, behind its docstring, or return None."""
+    lines = text.splitlines(keepends=True)
+    found = [n for n, line in enumerate(lines) if _DEFINES.match(line)]
+    if not found:
+        return None
+    opener = first = rng.choice(found)
+    while first < len(lines) - 1 and not lines[first].rstrip().endswith(":"):
+        first += 1
+    first += 1
+    quote = lines[first].strip()[:3] if first < len(lines) else ""
+    if quote in _DOCSTRINGS:
+        n_quotes = 0
+        while first < len(lines) and n_quotes < 2:
+            n_quotes += lines[first].count(quote)
+            first += 1
+    return _cut_body(lines, opener, first, rng, language)
+
+
+def _cut_body(
+    lines: list[str], opener: int, top: int, rng: random.Random, language: str
+) -> Sample | None:
+    """Cut some of the lines from ``top`` to the end of the block of ``opener``."""
+    end = _block_end(lines, opener, inside=True)
+    while end > top and not lines[end - 1].strip():
+        end -= 1
+    if not lines[opener].strip() or not 2 <= end - top <= _LONGEST_BODY:
+        return None
+    first = rng.randrange(top, end)
+    n_most = 1 if rng.random() < _ONE_LINE_SHARE else _MOST_CUT_LINES
+    last = first + rng.randint(1, min(n_most, end - first))
+    middle = "".join(lines[first:last])
+    if not middle.strip() or middle.lstrip().startswith(_NOTES):
+        return None
+    window, horizon = opener, end
+    if rng.random() >= _BLOCK_ALONE_SHARE:
+        window = max(0, first - rng.choice((6, 12, 24, 48)))
+        horizon = last + rng.choice((3, 6, 12, 24))
+    prefix, suffix = "".join(lines[window:first]), "".join(lines[last:horizon])
+    if middle.endswith("\n") and rng.random() < _AT_CURSOR_SHARE:
+        middle, suffix = middle.removesuffix("\n"), "\n" + suffix
+    return Sample(language, prefix, "", middle, suffix)
 
 
 def with_lead(sample: Sample, n_lines: int) -> Sample:

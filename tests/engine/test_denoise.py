@@ -123,7 +123,7 @@ def test_a_canvas_that_must_not_stay_empty_is_filled_without_confidence(
     logits = engine.model.logits
     ends = list(engine.tokens.special_ids)
 
-    def ending(hidden: torch.Tensor) -> torch.Tensor:
+    def ending(hidden: torch.Tensor, line_ends: list[int]) -> torch.Tensor:
         return logits(hidden).index_add(
             1, torch.tensor(ends), torch.full((len(hidden), len(ends)), 100.0)
         )

@@ -14,7 +14,7 @@ from niello.infill.context import Context
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 
-N_PROMPTS, ROOM, NEAR = 50, 8, 100
+N_PROMPTS, ROOM, LONG_ROOM, NEAR = 50, 8, 32, 100
 SOURCES = ("infill", "engine", "lsp")
 
 
@@ -42,18 +42,32 @@ def prompts() -> list[Context]:
     return found
 
 
-def plain_text(engine: Engine, context: Context) -> tuple[str, int]:
+def prompts_of_lines() -> list[Context]:
+    """Return places where some lines are missing."""
+    places = []
+    for part, name in (("infill", "span.py"), ("engine", "cache.py")):
+        root = Path(__file__).resolve().parents[2]
+        lines = (root / part / name).read_text("utf-8").splitlines(keepends=True)
+        for first in (60, 90):
+            before, after = lines[first - 8 : first], lines[first + 3 : first + 9]
+            places.append(Context("".join(before), "".join(after)))
+    return places
+
+
+def plain_text(engine: Engine, context: Context, room: int) -> tuple[str, int]:
     """Compute everything anew for every token; return the text and its near ties."""
     token_ids = engine.tokens.prompt(context)
     written: list[int] = []
     n_ties = 0
-    while len(written) < ROOM:
+    while len(written) < room:
         rows = torch.tensor(token_ids + written)
         cache = engine.model.new_cache()
         hidden = engine.model.forward([Rows(rows, torch.arange(len(rows)), cache)])
-        best, second = engine.model.logits(hidden[-1:])[0].topk(2).values.tolist()
+        at_line_end = engine.tokens.decode(written[-1:]).endswith(b"\n")
+        logits = engine.model.logits(hidden[-1:], [0] if at_line_end else [])[0]
+        best, second = logits.topk(2).values.tolist()
         n_ties += best - second < 1e-2
-        token_id = int(engine.model.logits(hidden[-1:]).argmax())
+        token_id = int(logits.argmax())
         if token_id in engine.tokens.special_ids:
             break
         written.append(token_id)
@@ -63,11 +77,13 @@ def plain_text(engine: Engine, context: Context) -> tuple[str, int]:
 def test_drafted_text_is_the_plain_loops_with_the_cache_off(
     engine: Engine, record_property: Callable[[str, object], None]
 ) -> None:
+    assert engine.model.ends is not None
     n_tied = 0
-    for context in prompts():
-        canvas = Canvas(context, "", ROOM, lambda _: None)
+    short = [(context, ROOM) for context in prompts()]
+    for context, room in [*short, *((c, LONG_ROOM) for c in prompts_of_lines())]:
+        canvas = Canvas(context, "", room, lambda _: None)
         ((fill,),) = engine.fill([canvas], Draws())
-        text, n_ties = plain_text(engine, context)
+        text, n_ties = plain_text(engine, context, room)
         n_tied += n_ties
         assert fill.text == text
     record_property("near_ties", n_tied)

@@ -3,6 +3,7 @@
 import json
 import random
 
+import pytest
 import torch
 
 from niello.engine.recipes.adapters import cut_rank
@@ -15,7 +16,7 @@ from niello.engine.recipes.corpus import (
 )
 from niello.engine.recipes.mask_mode import MaskMode, Sampler, load, save
 from niello.engine.recipes.measure import look_up, passes
-from niello.engine.recipes.samples import cut
+from niello.engine.recipes.samples import cut_anywhere, cut_function, cut_lines
 from niello.engine.recipes.texts import Text
 from niello.engine.recipes.vocabulary import IGNORED, Vocabulary
 
@@ -25,9 +26,10 @@ SOURCE = "import os\n\n\n" + "".join(
 )
 
 
-def test_a_cut_loses_no_text():
+@pytest.mark.parametrize("cut", [cut_anywhere, cut_lines, cut_function])
+def test_a_cut_loses_no_text(cut):
     rng = random.Random(1)
-    samples = [cut(SOURCE, rng, "python") for _ in range(200)]
+    samples = [cut(SOURCE, rng, "python") for _ in range(600)]
     kept = [sample for sample in samples if sample is not None]
     assert len(kept) > 50
     for sample in kept:
@@ -35,9 +37,22 @@ def test_a_cut_loses_no_text():
         assert whole in SOURCE
 
 
+def test_lines_of_a_function_begin_behind_its_docstring():
+    source = SOURCE.replace(
+        "    found", '    """Find.\n\n    Or not.\n    """\n    found'
+    )
+    rng = random.Random(3)
+    for sample in filter(
+        None, (cut_function(source, rng, "python") for _ in range(99))
+    ):
+        assert sample.middle.lstrip().startswith(("found =", "return"))
+
+
 def test_given_text_stands_on_the_line_of_the_cursor():
     rng = random.Random(2)
-    for sample in filter(None, (cut(SOURCE, rng, "python") for _ in range(100))):
+    for sample in filter(
+        None, (cut_anywhere(SOURCE, rng, "python") for _ in range(100))
+    ):
         assert "\n" not in sample.given
         assert not sample.given or sample.prefix.endswith("\n")
 
