@@ -111,7 +111,7 @@ class Sampler(NamedTuple):
 
 
 def fits(path: Path, adapter_digest: str) -> bool:
-    """Return whether a mask mode was trained on the fill adapter of this digest."""
+    """Return whether a file was trained on the fill adapter of this digest."""
     check_safetensors(path)
     with safe_open(path, framework="pt") as file:
         return (file.metadata() or {}).get("adapter_sha256") == adapter_digest
